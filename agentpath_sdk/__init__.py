@@ -1,0 +1,1 @@
+"""agentpath-sdk: path-level evaluation of live LLM agents."""

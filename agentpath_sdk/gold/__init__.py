@@ -1,0 +1,1 @@
+"""KNOW: gold paths and path rules."""

@@ -1,0 +1,1 @@
+"""LIVE: from ended spans to score records."""

@@ -1,0 +1,1 @@
+"""JUDGE: a trajectory and a gold path become a score with reasons."""

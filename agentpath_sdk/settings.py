@@ -1,0 +1,127 @@
+"""Frozen settings; an argument wins over the environment, the environment over the default."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+from agentpath_sdk.errors import ConfigurationError
+
+__all__ = ["OnlineSettings", "ScoringSettings", "TracingSettings", "WEIGHT_PROFILES", "from_environment"]
+
+_ENV_PREFIX: Final = "AGENTPATH_"
+_TRUE: Final = frozenset({"1", "true", "yes", "on"})
+_FALSE: Final = frozenset({"0", "false", "no", "off"})
+
+WEIGHT_PROFILES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
+    {
+        # The source document's weights.
+        "balanced": MappingProxyType(
+            {"tool_accuracy": 0.3, "argument_accuracy": 0.3, "step_order_accuracy": 0.2, "path_efficiency": 0.2}
+        ),
+        "accuracy": MappingProxyType(
+            {"tool_accuracy": 0.4, "argument_accuracy": 0.4, "step_order_accuracy": 0.1, "path_efficiency": 0.1}
+        ),
+        "efficiency": MappingProxyType(
+            {"tool_accuracy": 0.2, "argument_accuracy": 0.2, "step_order_accuracy": 0.2, "path_efficiency": 0.4}
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TracingSettings:
+    """What the write side records."""
+
+    capture_content: bool = True
+    """False keeps names, outcomes, times and exception types only."""
+    arguments_limit: int = 16_384
+    """Characters of one encoded arguments attribute."""
+    result_limit: int = 16_384
+    """Characters of one encoded result, input or output attribute."""
+    max_open_runs: int = 10_000
+    """Spans held open by the recorder and each handler; the oldest are ended as abandoned."""
+    idle_seconds: float = 3_600.0
+    """An open span with no event for this long is ended as abandoned."""
+    sample_rate: float = 1.0
+    """Share of agent runs that are traced, decided once per run from the trace id."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScoringSettings:
+    """How a trajectory is judged when its gold path does not say otherwise."""
+
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHT_PROFILES["balanced"])
+    """Weight per metric in the composite; renormalised over the parts that apply."""
+    good_path: float = 0.8
+    """A score of at least this is a good path."""
+    position_credit: float = 0.5
+    """Credit of a right tool at a wrong place, in the soft modes."""
+    damerau: bool = False
+    """True counts a swap of neighbours as one edit in step order accuracy."""
+    terminal_tools: frozenset[str] = frozenset({"response", "finish", "final_answer", "answer", "respond"})
+    """Gold steps of these names mean the run's final answer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OnlineSettings:
+    """The pipeline from ended spans to score records."""
+
+    quiet_seconds: float = 5.0
+    """A run is complete when its root has ended and no span has come for this long."""
+    trace_ttl_seconds: float = 900.0
+    """State of a trace is freed this long after its last span."""
+    max_open_traces: int = 10_000
+    max_spans_per_trace: int = 5_000
+    queue_size: int = 16_384
+    """Ended spans waiting for the worker; more are dropped and counted per trace."""
+    record_queue_size: int = 8_192
+    """Score records waiting for each score exporter."""
+
+
+_T = TypeVar("_T")
+
+
+def from_environment(kind: type[_T], environ: Mapping[str, str] | None = None, **given: Any) -> _T:
+    """Return a settings value: ``given`` wins over ``AGENTPATH_<FIELD>``, that over the default.
+
+    Raises:
+        ConfigurationError: an unknown name was given, or an environment value does not parse.
+    """
+    env = os.environ if environ is None else environ
+    known = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
+    unknown = set(given) - set(known)
+    if unknown:
+        raise ConfigurationError(f"unknown setting {sorted(unknown)!r}; known are {sorted(known)!r}")
+    values: dict[str, Any] = {}
+    for name, declared in known.items():
+        if name in given:
+            values[name] = given[name]
+        elif (text := env.get(_ENV_PREFIX + name.upper())) is not None:
+            values[name] = _parse(name, str(declared.type), text)
+    return kind(**values)
+
+
+def _parse(name: str, kind: str, text: str) -> Any:
+    try:
+        if kind == "bool":
+            return _parse_bool(text)
+        if kind == "int":
+            return int(text)
+        if kind == "float":
+            return float(text)
+    except ValueError:
+        raise ConfigurationError(f"{_ENV_PREFIX}{name.upper()}={text!r} is not a {kind}") from None
+    raise ConfigurationError(f"{_ENV_PREFIX}{name.upper()} cannot be set from the environment; pass it to configure()")
+
+
+def _parse_bool(text: str) -> bool:
+    word = text.strip().lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise ValueError(text)

@@ -1,0 +1,1 @@
+"""WRITE: an agent's call becomes spans."""

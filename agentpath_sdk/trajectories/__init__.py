@@ -1,0 +1,1 @@
+"""READ: spans, anyone's, become a trajectory."""

@@ -1,0 +1,1 @@
+"""Span vocabularies, one small module each."""
