@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-
 __all__ = ["AnswerCheck", "ArgumentMatcher", "CallStep", "Comparison", "GoldPath", "Provenance", "Status"]
 
 Status: TypeAlias = Literal["draft", "approved", "retired"]
@@ -26,7 +25,7 @@ class ArgumentMatcher(Protocol):
 
     @property
     def name(self) -> str:
-        """The matcher's word in a gold file (``exact``, ``tolerance``, ...)."""
+        """The matcher's word in a gold file (``exact``, ``ignore``, ``number``, ...)."""
         ...
 
     @property
@@ -81,6 +80,8 @@ class GoldPath:
 
     id: str
     steps: tuple[CallStep, ...] = ()
+    description: str | None = None
+    """One line for people."""
     version: str = "1"
     agent: str | None = None
     """Agent name or glob; None = any agent."""
