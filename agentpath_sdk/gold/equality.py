@@ -21,6 +21,8 @@ from rapidfuzz.fuzz import token_sort_ratio
 __all__ = ["plain_equal_is_enough", "same_literals", "similarity", "values_equal"]
 
 _CLOSE: Final = 1e-9
+# Below 1, so that an equal call is always preferred to one that only looks alike.
+_ALMOST: Final = 0.99
 _MAX_DEPTH: Final = 24
 # Comparisons of leaves in one call of similarity; past it the rest counts as 1 where equal and 0 where not.
 _BUDGET: Final = 2_000
@@ -45,16 +47,18 @@ def values_equal(expected: Any, actual: Any) -> bool:
 
 
 def similarity(expected: Any, actual: Any) -> float:
-    """Return how near ``actual`` is to ``expected``, in 0..1; 1.0 where they are equal.
+    """Return how near ``actual`` is to ``expected``: 1.0 where they are equal, else 0 to 0.99.
 
     Numbers are equal (to nine digits) or not; text is compared literals first, then by words; objects by the mean
     over the union of their keys; lists in order. A difference of representation only (``"1"`` and 1, case,
-    outer blanks) costs nothing here: that is for the strict comparison to punish.
+    outer blanks, order of words) leaves 0.99.
     """
+    if values_equal(expected, actual):
+        return 1.0
     if type(expected) is str and type(actual) is str:
-        return _text_similarity(expected, actual)
+        return min(_ALMOST, _text_similarity(expected, actual))
     try:
-        return min(1.0, max(0.0, _graded(expected, actual, 0, [_BUDGET])))
+        return min(_ALMOST, _graded(expected, actual, 0, [_BUDGET]))
     except Exception:
         return 0.0
 
@@ -210,6 +214,8 @@ def _graded(expected: Any, actual: Any, depth: int, budget: list[int]) -> float:
 
 
 def _graded_mappings(expected: Mapping[Any, Any], actual: Mapping[Any, Any], depth: int, budget: list[int]) -> float:
+    if expected.keys() != actual.keys():
+        expected, actual = _with_composed_keys(expected), _with_composed_keys(actual)
     keys = list(expected) + [key for key in actual if key not in expected]
     if not keys:
         return 1.0

@@ -103,14 +103,14 @@ def test_dropped_word_of_a_russian_query_keeps_four_fifths() -> None:
         ("open https://a.test/x", "open https://a.test/y", 0.0, 0.0),
         ('find "red car"', 'find "blue car"', 0.0, 0.0),
         ("from 2024-05-01 to 2024-06-01", "from 2024-05-01 to 2024-06-02", 0.3, 0.35),
-        ("x * 1.8 + 32", "32 + x * 1.8", 1.0, 1.0),
-        ("Paris", "  paris ", 1.0, 1.0),
-        ("\uff30aris", "Paris", 1.0, 1.0),
+        ("x * 1.8 + 32", "32 + x * 1.8", 0.99, 0.99),
+        ("Paris", "  paris ", 0.99, 0.99),
+        ("\uff30aris", "Paris", 0.99, 0.99),
         ("it's fine", "its fine", 0.9, 1.0),
         ("book flight to NYC", "cancel flight to NYC", 0.0, 0.8),
         (1, 5, 0.0, 0.0),
-        (0.3, 0.1 + 0.2, 1.0, 1.0),
-        (1, "1", 1.0, 1.0),
+        (0.3, 0.1 + 0.2, 0.99, 0.99),
+        (1, "1", 0.99, 0.99),
         (1, True, 0.0, 0.0),
         ({"a": 1, "b": 1, "c": 1}, {"a": 1, "b": 5, "c": 5}, 1 / 3, 1 / 3),
         ({"a": 1}, {"a": 1, "b": 2}, 0.5, 0.5),
@@ -146,8 +146,7 @@ def test_scores_of_any_two_values_lie_in_range_and_agree_with_equality(one: Any,
     value = similarity(one, other)
     assert 0.0 <= value <= 1.0
     assert values_equal(one, other) == values_equal(other, one)
-    if values_equal(one, other):
-        assert value == 1.0
+    assert values_equal(one, other) == (value == 1.0)
 
 
 @given(JSON)
