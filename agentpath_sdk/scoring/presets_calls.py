@@ -62,7 +62,7 @@ class CallMatch:
     passed: bool
     similarity: float
     """In 0..1; 0 as well where the step had to succeed and did not."""
-    reasons: Mapping[str, str] = _NOTHING
+    reasons: Mapping[str, str]
     """Argument name (or ``outcome``, ``arguments``) -> why not, in words."""
     unknown: bool = False
     """True = the run's arguments mattered and were not known."""
