@@ -94,6 +94,8 @@ RECORD_ID: Final = "agentpath.record.id"
 METRIC_SCORE_HISTOGRAM: Final = "agentpath.trajectory.score"
 METRIC_TRAJECTORIES: Final = "agentpath.trajectories"
 METRIC_HEALTH: Final = "agentpath.health"
+# Label of METRIC_HEALTH: which counter.
+HEALTH_COUNTER: Final = "agentpath.counter"
 
 # --- span names ----------------------------------------------------------------------------------
 SPAN_EVALUATE: Final = "evaluate"

@@ -80,6 +80,19 @@ class OnlineSettings:
     """Ended spans waiting for the worker; more are dropped and counted per trace."""
     record_queue_size: int = 8_192
     """Score records waiting for each score exporter."""
+    give_up_seconds: float = 900.0
+    """A record that a score exporter could not send for this long is dropped and counted."""
+    hold_seconds: float = 20.0
+    """An agent span held back for its score attributes is forwarded without them after this long."""
+    max_held_spans: int = 2_048
+    max_retained_runs: int = 1_000
+    """Scored runs kept at hand, so that an outcome told later can be joined and scored again."""
+    reload_seconds: float = 5.0
+    """How often the worker looks whether gold files have changed; 0 = never."""
+    max_label_sets: int = 500
+    """Combinations of agent and gold path in the metrics; runs beyond count under ``_other``."""
+    shutdown_seconds: float = 5.0
+    """Longest time that process exit waits for scores to be sent."""
 
 
 _T = TypeVar("_T")

@@ -1,0 +1,142 @@
+"""The hot path: ended spans go from the user's thread into a bounded queue, or are known to be lost."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from opentelemetry.sdk.trace import ReadableSpan
+
+from agentpath_sdk import semconv
+from agentpath_sdk._guard import HEALTH
+from agentpath_sdk.online.forks import reset_after_fork
+
+if TYPE_CHECKING:
+    from agentpath_sdk.online.worker import Worker
+
+__all__ = ["VOCABULARY", "Intake"]
+
+VOCABULARY: Final = (semconv.OPERATION_NAME, semconv.STEP_PHASE)
+"""A span with one of these attributes speaks of agents, models or tools: one key per span vocabulary."""
+
+_KEY, *_FURTHER_KEYS = VOCABULARY
+_PLAIN_KEPT: Final = 2_048
+_LOSSES_KEPT: Final = 65_536
+_TRACES_KEPT: Final = 16_384
+
+
+class Intake:
+    """A bounded queue of ended spans that may belong to an agent's run.
+
+    ``started`` and ``offer`` run on the user's threads: no lock, no loop, no copy. A plain span (no agent
+    vocabulary) matters only as a link between an agent and its tools: it is queued when an agent's span
+    was seen to start in its trace; else the latest few thousand are kept aside for an agent's span that
+    turns up later, as happens behind a batch exporter. When the queue is full the span is dropped, and
+    its trace is reported by ``losses``, so that it is never scored as if it were whole.
+    """
+
+    def __init__(self, *, capacity: int, worker: Worker) -> None:
+        self._capacity = capacity
+        self._worker = worker
+        self._closed = False
+        self._reset()
+        reset_after_fork(self)
+
+    def _reset(self) -> None:
+        self._queue: deque[ReadableSpan] = deque()
+        self._losses: deque[int] = deque()
+        self._overwhelmed = False
+        self._plain: deque[ReadableSpan] = deque(maxlen=_PLAIN_KEPT)
+        self._unannounced: deque[int] = deque(maxlen=_TRACES_KEPT)
+        # Two generations instead of one bounded table: forgetting the old needs no iteration, hence no lock.
+        self._traces: set[int] = set()
+        self._older_traces: set[int] = set()
+
+    def after_fork(self) -> None:
+        """Start empty: what was queued is the parent's."""
+        self._reset()
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def close(self) -> None:
+        """Take no more spans."""
+        self._closed = True
+
+    def started(self, span: ReadableSpan) -> None:
+        """Note that ``span``'s trace holds an agent, if ``span`` says so already."""
+        attributes, context = span.attributes, span.context
+        if attributes and context is not None and _speaks(attributes):
+            self._note_trace(context.trace_id)
+
+    def offer(self, span: ReadableSpan) -> bool:
+        """Queue an ended span if it may belong to an agent's run; return whether it was queued."""
+        context = span.context
+        if context is None or not context.trace_flags.sampled or self._closed:
+            return False
+        trace_id = context.trace_id
+        known = trace_id in self._traces or trace_id in self._older_traces
+        attributes = span.attributes or {}
+        if not _speaks(attributes):
+            if not known:
+                if span.parent is not None:
+                    self._plain.append(span)
+                return False
+        elif attributes.get(_KEY) == semconv.OP_EVALUATION:
+            return False
+        elif not known:
+            self._note_trace(trace_id)
+            self._unannounced.append(trace_id)
+        if len(self._queue) >= self._capacity:
+            self._lose(trace_id)
+            return False
+        self._queue.append(span)
+        if self._worker.idle:
+            self._worker.wake()
+        return True
+
+    def drain(self) -> Iterator[ReadableSpan]:
+        """Yield what is queued now, each span once; links of late-discovered agents come first."""
+        yield from self._adopted()
+        for _ in range(len(self._queue)):
+            yield self._queue.popleft()
+
+    def losses(self) -> tuple[list[int], bool]:
+        """Return the traces that lost spans since the last call, and whether there were too many to name."""
+        lost = [self._losses.popleft() for _ in range(len(self._losses))]
+        overwhelmed, self._overwhelmed = self._overwhelmed, False
+        return lost, overwhelmed
+
+    def pending(self) -> bool:
+        """Return whether anything waits for the worker."""
+        return bool(self._queue or self._losses)
+
+    def _note_trace(self, trace_id: int) -> None:
+        if len(self._traces) >= _TRACES_KEPT:
+            self._older_traces, self._traces = self._traces, set()
+        self._traces.add(trace_id)
+
+    def _lose(self, trace_id: int) -> None:
+        HEALTH.count("online.dropped_spans")
+        if len(self._losses) < _LOSSES_KEPT:
+            self._losses.append(trace_id)
+        else:
+            self._overwhelmed = True
+        if self._worker.idle:
+            self._worker.wake()
+
+    def _adopted(self) -> Iterator[ReadableSpan]:
+        if not self._unannounced:
+            return
+        wanted = {self._unannounced.popleft() for _ in range(len(self._unannounced))}
+        for _ in range(len(self._plain)):
+            span = self._plain.popleft()
+            if span.context is not None and span.context.trace_id in wanted:
+                yield span
+            else:
+                self._plain.append(span)
+
+
+def _speaks(attributes: object) -> bool:
+    return _KEY in attributes or any(key in attributes for key in _FURTHER_KEYS)  # type: ignore[operator]
