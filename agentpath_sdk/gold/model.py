@@ -47,7 +47,7 @@ class CallStep:
     """Matcher per argument name; None = arguments not checked; empty = none expected."""
     extra_arguments: Literal["forbid", "allow"] = "forbid"
     """``allow`` is subset mode: keys the gold does not name are ignored."""
-    tool_defaults: Mapping[str, Any] = field(default_factory=dict)
+    tool_defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The tool's known default values: an actual argument equal to its default counts as not given,
     an expected argument equal to its default counts as given."""
     must_succeed: bool = False
@@ -94,7 +94,7 @@ class GoldPath:
     """Weights of the composite for this path; None = the settings'."""
     good_path: float | None = None
     """Threshold of a good path for this path; None = the settings'."""
-    thresholds: Mapping[str, float] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict[str, float])
     """Metric -> least value; the command line exits with 1 below it."""
     min_steps: int | None = None
     source: str | None = None
