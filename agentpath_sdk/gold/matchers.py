@@ -14,7 +14,7 @@ from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.gold.equality import similarity, values_equal
 from agentpath_sdk.gold.model import ArgumentMatcher, Comparison
 from agentpath_sdk.gold.text_matchers import Contains, Fold, Fuzzy, Glob, Regex
-from agentpath_sdk.gold.wording import PASSED, TypeName, failed, joined, json_text, json_type, show
+from agentpath_sdk.gold.wording import PASSED, TypeName, failed, is_list, joined, json_text, json_type, show
 
 __all__ = [
     "Called",
@@ -124,18 +124,19 @@ class SameSet:
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed for the same set; the similarity is the share of shared items in all."""
-        words = f"the items {show(self.expected)} in any order"
-        if not isinstance(actual, list | tuple):
-            return failed(words, actual, 0.0)
-        given: Sequence[Any] = actual
-        if len(given) * len(self.items) > _SET_COMPARISONS:
-            return failed(words, actual, 0.0, f", too many items to be compared ({len(given)})")
-        missing = _absent(self.items, given)
-        extra = _absent(given, self.items)
+        if not is_list(actual):
+            return failed(self._words(), actual, 0.0)
+        if len(actual) * len(self.items) > _SET_COMPARISONS:
+            return failed(self._words(), actual, 0.0, f", too many items to be compared ({len(actual)})")
+        missing = _absent(self.items, actual)
+        extra = _absent(actual, self.items)
         if not missing and not extra:
             return PASSED
         wanted = len(_absent(self.items, ()))
-        return failed(words, actual, (wanted - len(missing)) / (wanted + len(extra)))
+        return failed(self._words(), actual, (wanted - len(missing)) / (wanted + len(extra)))
+
+    def _words(self) -> str:
+        return f"the items {show(self.expected)} in any order"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -198,15 +199,14 @@ class ListOf:
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed where every item passes; the similarity is the mean over the longer list."""
-        if not isinstance(actual, list | tuple):
+        if not is_list(actual):
             return failed(f"the list {show(self.expected)}", actual, 0.0)
-        given: Sequence[Any] = actual
-        results = [item(value) for item, value in zip(self.items, given, strict=False)]
-        longest = max(len(self.items), len(given))
+        results = [item(value) for item, value in zip(self.items, actual, strict=False)]
+        longest = max(len(self.items), len(actual))
         graded = sum(result.similarity for result in results) / longest if longest else 1.0
         reasons = [f"item {at}: {result.reason}" for at, result in enumerate(results) if not result.passed]
-        if len(self.items) != len(given):
-            reasons.append(f"expected {len(self.items)} items, got {len(given)}")
+        if len(self.items) != len(actual):
+            reasons.append(f"expected {len(self.items)} items, got {len(actual)}")
         return joined(reasons, graded)
 
 

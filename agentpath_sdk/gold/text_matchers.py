@@ -14,7 +14,7 @@ from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.gold.equality import similarity, values_equal
 from agentpath_sdk.gold.model import Comparison
 from agentpath_sdk.gold.query_text import fold
-from agentpath_sdk.gold.wording import PASSED, failed, show
+from agentpath_sdk.gold.wording import PASSED, failed, is_list, show
 
 __all__ = ["Contains", "Fold", "Fuzzy", "Glob", "Regex"]
 
@@ -71,20 +71,24 @@ class Regex:
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed where the pattern fits, else similarity 0."""
-        words = f"a text that fits the pattern {show(self.expected)}"
         if not isinstance(actual, str):
-            return failed(words, actual, 0.0)
+            return failed(self._words(), actual, 0.0)
         if len(actual) > _PATTERN_TEXT:
-            return failed(words, actual, 0.0, f", too long to be searched ({len(actual)} characters)")
+            return failed(self._words(), actual, 0.0, f", too long to be searched ({len(actual)} characters)")
         try:
             fits = _compiled(self.expected).fullmatch(actual, timeout=_PATTERN_SECONDS)
         except TimeoutError:
             HEALTH.count("gold.regex_timeout")
-            return failed(words, actual, 0.0, f", but the pattern was given up on after {_PATTERN_SECONDS * 1e3:g} ms")
+            return failed(
+                self._words(), actual, 0.0, f", but the pattern was given up on after {_PATTERN_SECONDS * 1e3:g} ms"
+            )
         except Exception as error:
             HEALTH.fault("gold.regex", error)
-            return failed(words, actual, 0.0, f", but the pattern failed with {type(error).__name__}")
-        return PASSED if fits else failed(words, actual, 0.0)
+            return failed(self._words(), actual, 0.0, f", but the pattern failed with {type(error).__name__}")
+        return PASSED if fits else failed(self._words(), actual, 0.0)
+
+    def _words(self) -> str:
+        return f"a text that fits the pattern {show(self.expected)}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,12 +100,14 @@ class Glob:
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed where the pattern fits (case matters), else similarity 0."""
-        words = f"a text like {self.expected}"
         if not isinstance(actual, str):
-            return failed(words, actual, 0.0)
+            return failed(self._words(), actual, 0.0)
         if len(actual) > _PATTERN_TEXT:
-            return failed(words, actual, 0.0, f", too long to be searched ({len(actual)} characters)")
-        return PASSED if _glob(self.expected).match(actual) else failed(words, actual, 0.0)
+            return failed(self._words(), actual, 0.0, f", too long to be searched ({len(actual)} characters)")
+        return PASSED if _glob(self.expected).match(actual) else failed(self._words(), actual, 0.0)
+
+    def _words(self) -> str:
+        return f"a text like {self.expected}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,7 +125,7 @@ class Contains:
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed where every part is there; the similarity is the share of parts that are."""
-        if not isinstance(actual, str | list | tuple):
+        if not isinstance(actual, str) and not is_list(actual):
             return failed(f"a text or list with {show(self.expected)}", actual, 0.0)
         absent = [part for part in self.parts if not self._holds(actual, part)]
         if not absent:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeGuard
 
 from agentpath_sdk.gold.model import Comparison
 
-__all__ = ["PASSED", "TypeName", "failed", "found", "joined", "json_text", "json_type", "show"]
+__all__ = ["PASSED", "TypeName", "failed", "found", "is_list", "joined", "json_text", "json_type", "show"]
 
 TypeName: TypeAlias = Literal["text", "number", "integer", "boolean", "list", "mapping", "null"]
 
@@ -58,6 +58,11 @@ def json_type(value: Any) -> TypeName | None:
 def failed(expected: str, actual: Any, similarity: float, remark: str = "") -> Comparison:
     """Return a failed comparison that says what was expected, in words, and what came."""
     return Comparison(passed=False, similarity=similarity, reason=f"expected {expected}, got {found(actual)}{remark}")
+
+
+def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Return whether ``value`` is a list (or a tuple, which JSON writes as one)."""
+    return isinstance(value, list | tuple)
 
 
 def joined(reasons: Sequence[str], similarity: float) -> Comparison:
