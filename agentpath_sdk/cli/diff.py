@@ -37,6 +37,7 @@ _MARKS: Final[Mapping[str, _Mark]] = MappingProxyType(
         "extra": _Mark("+", "extra", "magenta"),
         "misplaced": _Mark("%", "misplaced", "cyan"),
         "failed": _Mark("!", "failed", "red"),
+        "unknown": _Mark("?", "arguments unknown", "dim"),
     }
 )
 
@@ -73,7 +74,7 @@ def _stacked_line(run: ScoredRun, line: StepMatch) -> Iterator[Text]:
     yield Text(f"{mark.sign} {mark.word}", style=mark.style)
     if line.gold is not None:
         yield Text("    gold  ").append_text(_gold(run, line))
-    if line.run is not None:
+    if line.run is not None or line.kind == "match":
         yield Text("    run   ").append_text(_ran(run, line))
     for reason in _reasons(line):
         yield Text("    " + reason, style="dim")
@@ -91,7 +92,7 @@ def _gold(run: ScoredRun, line: StepMatch) -> Text:
 
 def _ran(run: ScoredRun, line: StepMatch) -> Text:
     if line.run is None:
-        return Text("")
+        return Text(f"(answer) {_value(run.trajectory.final_answer)}", "green") if line.kind == "match" else Text("")
     return _numbered(line.run, call_text(run.trajectory.steps[line.run]), _MARKS[line.kind])
 
 
