@@ -12,7 +12,9 @@ __all__ = [
     "Completeness",
     "Event",
     "GoalWord",
+    "Json",
     "Outcome",
+    "ResultState",
     "StepKind",
     "StopReason",
     "ToolCall",
@@ -30,6 +32,9 @@ Outcome: TypeAlias = Literal["ok", "error", "cancelled", "interrupted", "abandon
 ArgumentsState: TypeAlias = Literal["known", "truncated", "not_captured", "redacted", "unparsed"]
 """Whether ``arguments`` may be compared. ``unparsed`` = text that is no object (kept raw; a comparison
 is a mismatch with a reason, it is not "not evaluated"); truncated, not captured and redacted are unknown."""
+
+ResultState: TypeAlias = Literal["known", "truncated", "not_captured", "redacted"]
+"""Whether ``result`` is what the call gave back; ``truncated`` = cut to a size limit."""
 
 StepKind: TypeAlias = Literal["tool", "retrieval", "agent", "handoff"]
 
@@ -68,6 +73,7 @@ class ToolCall:
     raw_arguments: str | None = None
     """The text as recorded, where it could not be decoded to an object."""
     result: Json = None
+    result_state: ResultState = "known"
     outcome: Outcome = "ok"
     error: ToolError | None = None
     call_id: str | None = None
@@ -105,6 +111,7 @@ class Event:
     step: int | None = None
     """Index into ``Trajectory.steps`` for a tool call."""
     input: Json = None
+    """As recorded: JSON text or a structured value; decoding long chat histories is left to who needs them."""
     output: Json = None
     start_unix_nano: int | None = None
     end_unix_nano: int | None = None
@@ -146,7 +153,7 @@ class Trajectory:
     revision: int = 1
     late: bool = False
     """True when spans that came after the first verdict made this revision."""
-    attributes: Mapping[str, Json] = field(default_factory=dict)
+    attributes: Mapping[str, Json] = field(default_factory=dict[str, Any])
     """Resource and run attributes worth keeping: ``service.name``, ``deployment.environment.name``, user tags."""
 
     @property

@@ -1,0 +1,236 @@
+"""The current OpenTelemetry GenAI vocabulary, together with our own ``agentpath.*`` names.
+
+Our own names are one vocabulary with GenAI's: the write side says both on the same spans. Where both say a fact
+(an outcome, an error message), ours is the more exact and wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from agentpath_sdk import semconv
+from agentpath_sdk.trajectories.dialects import messages
+from agentpath_sdk.trajectories.dialects.dialect import Dialect, Request, Role, attribute
+from agentpath_sdk.trajectories.model import Outcome, StopReason
+from agentpath_sdk.trajectories.shapes import as_list, as_object
+from agentpath_sdk.trajectories.span_record import SpanEvent, SpanRecord
+
+__all__ = ["CONTROL_FLOW", "GENAI", "HANDOFF_ERRORS", "LIMIT_ERRORS", "exception_event"]
+
+_WORKFLOW: Final = "invoke_workflow"
+# What a graph without a name is called.
+_UNNAMED: Final = frozenset({"LangGraph"})
+_ROLES: Final[Mapping[str, Role]] = {
+    semconv.OP_INVOKE_AGENT: "agent",
+    _WORKFLOW: "workflow",
+    semconv.OP_EXECUTE_TOOL: "tool",
+    semconv.OP_RETRIEVAL: "retrieval",
+    semconv.OP_CHAT: "model",
+    "generate_content": "model",
+    "text_completion": "model",
+    "create_agent": "none",
+    "embeddings": "none",
+    semconv.OP_EVALUATION: "none",
+}
+_UTILITY: Final = "utility"
+# Google ADK writes one such span after each group of parallel calls, beside the calls' own spans.
+_MERGED: Final = frozenset({"(merged tools)", "(merged)"})
+_OUTCOMES: Final[frozenset[Outcome]] = frozenset(("ok", "error", "cancelled", "interrupted", "abandoned", "unknown"))
+_STOP_REASONS: Final[frozenset[StopReason]] = frozenset(
+    ("finished", "limit", "error", "cancelled", "pending", "unknown")
+)
+
+# Exceptions that steer a run and say nothing about the call. Framework classes only by their full name: a user's own
+# class of the same name is an error. Instrumentations write builtin and asyncio classes with and without module.
+CONTROL_FLOW: Final[Mapping[str, Outcome]] = {
+    "langgraph.errors.GraphInterrupt": "interrupted",
+    "langgraph.errors.NodeInterrupt": "interrupted",
+    "CancelledError": "cancelled",
+    "asyncio.CancelledError": "cancelled",
+    "asyncio.exceptions.CancelledError": "cancelled",
+    "concurrent.futures._base.CancelledError": "cancelled",
+    "KeyboardInterrupt": "cancelled",
+    "builtins.KeyboardInterrupt": "cancelled",
+}
+HANDOFF_ERRORS: Final = frozenset({"langgraph.errors.ParentCommand"})
+LIMIT_ERRORS: Final = frozenset(
+    {
+        "langgraph.errors.GraphRecursionError",
+        "GraphRecursionError",
+        "agents.exceptions.MaxTurnsExceeded",
+        "MaxTurnsExceeded",
+        "pydantic_ai.exceptions.UsageLimitExceeded",
+        "UsageLimitExceeded",
+    }
+)
+
+
+def _role(span: SpanRecord) -> Role | None:
+    attributes = span.attributes
+    phase = attributes.get(semconv.STEP_PHASE)
+    if phase == _UTILITY:
+        return "utility"
+    role = _ROLES.get(attributes.get(semconv.OPERATION_NAME, ""))
+    if role == "tool" and attributes.get(semconv.TOOL_NAME) in _MERGED:
+        return "none"
+    return role if role is not None else ("phase" if phase is not None else None)
+
+
+def _subject(span: SpanRecord) -> str | None:
+    """Return what follows the operation in a span name: ``search`` of ``execute_tool search``."""
+    operation = span.attributes.get(semconv.OPERATION_NAME)
+    if isinstance(operation, str) and span.name.startswith(operation + " "):
+        return span.name[len(operation) + 1 :] or None
+    return None
+
+
+def _agent_name(span: SpanRecord) -> str | None:
+    if (named := span.attributes.get(semconv.AGENT_NAME)) is not None:
+        return str(named)
+    operation = span.attributes.get(semconv.OPERATION_NAME)
+    if operation == semconv.OP_INVOKE_AGENT:
+        return _subject(span)
+    named = span.attributes.get("gen_ai.workflow.name") if operation == _WORKFLOW else None
+    return None if named is None or named in _UNNAMED else str(named)
+
+
+def _tool_name(span: SpanRecord) -> str | None:
+    name = span.attributes.get(semconv.TOOL_NAME) or span.attributes.get("gen_ai.data_source.id") or _subject(span)
+    return str(name or span.name)
+
+
+def _arguments(span: SpanRecord) -> Any:
+    given = span.attributes.get(semconv.TOOL_CALL_ARGUMENTS)
+    if given is None and (query := span.attributes.get(semconv.RETRIEVAL_QUERY)) is not None:
+        return {"query": query}
+    return given
+
+
+def exception_event(span: SpanRecord) -> SpanEvent | None:
+    """Return the last ``exception`` event of ``span``: the one that left it."""
+    return next((event for event in reversed(span.events) if event.name == "exception"), None)
+
+
+def _error_type(span: SpanRecord) -> str | None:
+    said = span.attributes.get(semconv.ERROR_TYPE)
+    if said is not None and said != "_OTHER":
+        return str(said)
+    event = exception_event(span)
+    found = event.attributes.get("exception.type") if event is not None and span.status == "error" else None
+    return str(found) if found else said
+
+
+def _error_message(span: SpanRecord) -> str | None:
+    said = span.attributes.get(semconv.STEP_ERROR_MESSAGE)
+    if said is not None:
+        return str(said)
+    event = exception_event(span) if span.status == "error" else None
+    found = event.attributes.get("exception.message") if event is not None else None
+    return str(found) if found else span.status_message
+
+
+def _outcome(span: SpanRecord) -> Outcome | None:
+    said = span.attributes.get(semconv.STEP_OUTCOME)
+    return said if said in _OUTCOMES else None
+
+
+def _stop_reason(span: SpanRecord) -> StopReason | None:
+    said = span.attributes.get(semconv.RUN_STOP_REASON)
+    return said if said in _STOP_REASONS else None
+
+
+def _content_off(span: SpanRecord) -> bool | None:
+    return True if span.attributes.get(semconv.CONTENT_CAPTURE) == "off" else None
+
+
+def _goal_success(span: SpanRecord) -> bool | None:
+    said = span.attributes.get(semconv.RUN_GOAL_SUCCESS)
+    return said if isinstance(said, bool) else None
+
+
+def _run_calls(span: SpanRecord) -> int | None:
+    said = span.attributes.get(semconv.RUN_CALLS)
+    return said if isinstance(said, int) and not isinstance(said, bool) else None
+
+
+def _tokens(*names: str) -> Any:
+    read = attribute(*names)
+
+    def tokens(span: SpanRecord) -> int | None:
+        said = read(span)
+        return int(said) if isinstance(said, int | float) and said >= 0 else None
+
+    return tokens
+
+
+def _finish_reason(span: SpanRecord) -> str | None:
+    said = span.attributes.get(semconv.RESPONSE_FINISH_REASONS)
+    if isinstance(said, str):
+        return said
+    words = as_list(said)
+    return str(words[-1]) if words else None
+
+
+def _tools_offered(span: SpanRecord) -> frozenset[str] | None:
+    offered = messages.messages(span.attributes.get("gen_ai.tool.definitions"))
+    names = (tool.get("name") or _function_name(tool.get("function")) for tool in offered)
+    return frozenset(str(name) for name in names if name) or None
+
+
+def _function_name(function: Any) -> Any:
+    return (as_object(function) or {}).get("name")
+
+
+def _query(span: SpanRecord) -> str | None:
+    return messages.user_text(span.attributes.get(semconv.INPUT_MESSAGES))
+
+
+def _final_answer(span: SpanRecord) -> str | None:
+    return messages.assistant_text(span.attributes.get(semconv.OUTPUT_MESSAGES))
+
+
+def _requests(span: SpanRecord) -> tuple[Request, ...] | None:
+    return messages.requests(span.attributes.get(semconv.OUTPUT_MESSAGES)) or None
+
+
+def _answered(span: SpanRecord) -> frozenset[str] | None:
+    return messages.answered(span.attributes.get(semconv.INPUT_MESSAGES)) or None
+
+
+GENAI: Final = Dialect(
+    name="genai",
+    role=_role,
+    agent_name=_agent_name,
+    tool_name=_tool_name,
+    call_id=attribute(semconv.TOOL_CALL_ID),
+    arguments=_arguments,
+    result=attribute(semconv.TOOL_CALL_RESULT, semconv.RETRIEVAL_DOCUMENTS),
+    outcome=_outcome,
+    error_type=_error_type,
+    error_message=_error_message,
+    identity=attribute(semconv.STEP_IDENTITY),
+    partial_items=attribute(semconv.STEP_PARTIAL_ITEMS),
+    content_off=_content_off,
+    truncated=attribute(semconv.CONTENT_TRUNCATED),
+    raw=attribute(semconv.CONTENT_RAW),
+    conversation_id=attribute(semconv.CONVERSATION_ID),
+    query=_query,
+    final_answer=_final_answer,
+    gold_path=attribute(semconv.REQUEST_GOLD_PATH),
+    run_calls=_run_calls,
+    stop_reason=_stop_reason,
+    goal_success=_goal_success,
+    goal_reason=attribute(semconv.RUN_GOAL_REASON),
+    goal_source=attribute(semconv.RUN_GOAL_SOURCE),
+    model_name=attribute(semconv.REQUEST_MODEL, semconv.RESPONSE_MODEL),
+    input=attribute(semconv.INPUT_MESSAGES, "agentpath.step.input"),
+    output=attribute(semconv.OUTPUT_MESSAGES, "agentpath.step.output"),
+    requests=_requests,
+    answered=_answered,
+    tools_offered=_tools_offered,
+    input_tokens=_tokens(semconv.USAGE_INPUT_TOKENS),
+    output_tokens=_tokens(semconv.USAGE_OUTPUT_TOKENS),
+    finish_reason=_finish_reason,
+    phase=attribute(semconv.STEP_PHASE),
+)

@@ -1,0 +1,264 @@
+"""Which spans are agent runs, and which call belongs to which run: every call to exactly one, or to none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from agentpath_sdk import semconv
+from agentpath_sdk.trajectories.dialects.dialect import Role
+from agentpath_sdk.trajectories.tree import CALLS, Node, enclosing, top
+
+__all__ = ["Partition", "Run", "is_ours", "partition"]
+
+_WORK: Final[frozenset[Role]] = frozenset((*CALLS, "model"))
+_AROUND_AGENT: Final[frozenset[Role]] = frozenset((*CALLS, "agent"))
+_AROUND_WORKFLOW: Final[frozenset[Role]] = frozenset((*CALLS, "agent", "workflow"))
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """One agent run."""
+
+    node: Node | None
+    """The agent's own span; None where it is missing."""
+    span_id: str
+    agent: str | None = None
+    members: list[Node] = field(default_factory=list[Node])
+    """Spans that belong to the run and to no run inside it, in canonical order, its own span left out."""
+    absorbed: list[Node] = field(default_factory=list[Node])
+    """Spans of the same run as a second instrumentation saw it."""
+    container: Node | None = None
+    """The workflow span around it, which may know the query and the answer."""
+    caller: Node | None = None
+    """The call of another run that this run answers."""
+    parent: Run | None = None
+    """The run that started this one directly, with no call in between."""
+    adopted: bool = False
+    """True = some members were placed by time because their parent span is missing."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Partition:
+    """All runs of one trace, and the calls that are nobody's."""
+
+    runs: tuple[Run, ...] = ()
+    unattached: tuple[Node, ...] = ()
+
+
+def partition(nodes: Sequence[Node]) -> Partition:
+    """Return the runs of one trace.
+
+    A run is an agent span, or a workflow span that makes calls itself or holds no agent. An agent span inside another
+    that does no work, is no call's inside and is not ours is plumbing (LangChain calls any named runnable an agent).
+    An agent span around exactly one other, with no work of its own, is the same run seen twice. A trace without any
+    agent gives one run to its root, with no agent name; a call that is itself the root belongs to nobody.
+    """
+    runs = _absorb(_run_nodes(nodes))
+    owners = _owners(nodes, runs)
+    for node in nodes:
+        owner = owners.get(node.record.span_id)
+        if owner is not None and node is not owner.node:
+            owner.members.append(node)
+    found = list(dict.fromkeys(runs.values()))
+    strays = [n for n in nodes if n.role in CALLS and not n.utility and n.record.span_id not in owners]
+    return _place_strays(found, strays, nodes)
+
+
+# --- which spans are runs -------------------------------------------------------------------------------------------
+
+
+def _run_nodes(nodes: Sequence[Node]) -> list[Node]:
+    """Return the run spans, outermost first within the canonical order."""
+    works: set[str] = set()
+    holds_agent: set[str] = set()
+    calls_itself: set[str] = set()
+    found: list[Node] = []
+    for node in sorted(nodes, key=lambda n: -n.depth):
+        span_id = node.record.span_id
+        is_run = not node.utility and _is_run(node, works, holds_agent, calls_itself)
+        if is_run:
+            found.append(node)
+        above = node.parent
+        if above is None:
+            continue
+        if is_run or span_id in works or node.role in _WORK:
+            works.add(above.record.span_id)
+        if is_run or span_id in holds_agent:
+            holds_agent.add(above.record.span_id)
+        if not is_run and not node.utility and (node.role in CALLS or span_id in calls_itself):
+            calls_itself.add(above.record.span_id)
+    return sorted(found, key=lambda n: n.key)
+
+
+def _is_run(node: Node, works: set[str], holds_agent: set[str], calls_itself: set[str]) -> bool:
+    span_id = node.record.span_id
+    if node.role == "agent":
+        around = enclosing(node, _AROUND_AGENT)
+        nested = around is not None and around.role == "agent"
+        return not nested or span_id in works or is_ours(node)
+    if node.role == "workflow":
+        around = enclosing(node, _AROUND_WORKFLOW)
+        outermost = around is None or around.role in CALLS
+        return outermost and (span_id in calls_itself or span_id not in holds_agent)
+    return False
+
+
+def is_ours(node: Node) -> bool:
+    """Return whether our own recorder made the span of an agent run."""
+    return node.record.scope == semconv.SCOPE_NAME or semconv.RUN_CALLS in node.record.attributes
+
+
+def _absorb(nodes: Sequence[Node]) -> dict[str, Run]:
+    """Return span id -> run, where the spans of one run seen twice share their run."""
+    runs = {n.record.span_id: Run(node=n, span_id=n.record.span_id, agent=n.read("agent_name")) for n in nodes}
+    inside: dict[str, list[Run]] = {}
+    for run in runs.values():
+        _settle(run, runs)
+        if run.parent is not None:
+            inside.setdefault(run.parent.span_id, []).append(run)
+    # Innermost first: a wrapper of a wrapper takes over what that one took.
+    for run in sorted(runs.values(), key=lambda r: -_node_of(r).depth):
+        within = inside.get(run.span_id, ())
+        if len(within) == 1 and _same_run(run, within[0]) and not _works_itself(_node_of(run), runs):
+            _take_over(run, within[0], inside)
+    return _merged(runs)
+
+
+def _node_of(run: Run) -> Node:
+    assert run.node is not None
+    return run.node
+
+
+def _settle(run: Run, runs: dict[str, Run]) -> None:
+    """Find what is around ``run``: a call of another run, another run, or a workflow that is no run."""
+    above = _node_of(run).parent
+    while above is not None:
+        if above.record.span_id in runs:
+            run.parent = runs[above.record.span_id]
+            return
+        if above.role in CALLS:
+            run.caller = above
+            return
+        if above.role == "workflow" and run.container is None:
+            run.container = above
+        above = above.parent
+
+
+def _same_run(outer: Run, inner: Run) -> bool:
+    a, b = _node_of(outer), _node_of(inner)
+    if outer.agent is None or inner.agent is None or outer.agent == inner.agent:
+        return True
+    queries, answers = (a.read("query"), b.read("query")), (a.read("final_answer"), b.read("final_answer"))
+    known = [pair for pair in (queries, answers) if None not in pair]
+    return not known or any(one == other for one, other in known)
+
+
+def _works_itself(node: Node, runs: dict[str, Run]) -> bool:
+    pending = list(node.children)
+    while pending:
+        child = pending.pop()
+        if child.record.span_id in runs:
+            continue
+        if child.role in _WORK and not child.utility:
+            return True
+        pending.extend(child.children)
+    return False
+
+
+def _take_over(run: Run, inner: Run, inside: dict[str, list[Run]]) -> None:
+    run.absorbed += [_node_of(inner), *inner.absorbed]
+    run.agent = run.agent if run.agent is not None else inner.agent
+    for innermost in inside.pop(inner.span_id, ()):
+        innermost.parent = run
+        inside.setdefault(run.span_id, []).append(innermost)
+    inside[run.span_id].remove(inner)
+
+
+def _merged(runs: dict[str, Run]) -> dict[str, Run]:
+    taken = {node.record.span_id: run for run in runs.values() for node in run.absorbed}
+    for span_id, run in list(runs.items()):
+        while run.span_id in taken:
+            run = taken[run.span_id]
+        runs[span_id] = run
+    return runs
+
+
+# --- which span belongs to which run --------------------------------------------------------------------------------
+
+
+def _owners(nodes: Iterable[Node], runs: dict[str, Run]) -> dict[str, Run]:
+    owners: dict[str, Run] = {}
+    for node in sorted(nodes, key=lambda n: n.depth):
+        own = runs.get(node.record.span_id)
+        if own is None and node.parent is not None:
+            own = owners.get(node.parent.record.span_id)
+        if own is not None:
+            owners[node.record.span_id] = own
+    return owners
+
+
+def _place_strays(runs: list[Run], strays: Sequence[Node], nodes: Sequence[Node]) -> Partition:
+    unattached: list[Node] = []
+    implicit: dict[str, Run] = {}
+    for node in strays:
+        uppermost = top(node)
+        home = _home(node, uppermost, runs, nodes) if uppermost.parent_missing else None
+        if home is not None:
+            home.members.append(node)
+            home.adopted = True
+        elif not uppermost.locally_rooted:
+            _rootless(node, implicit).members.append(node)
+        elif uppermost.role in CALLS or runs:
+            unattached.append(node)
+        else:
+            root = uppermost.record.span_id
+            implicit.setdefault(root, Run(node=uppermost, span_id=root)).members.append(node)
+    for run in implicit.values():
+        run.members = _with_company(run, nodes)
+    for run in runs:
+        run.members.sort(key=lambda n: n.key)
+    return Partition(runs=(*runs, *implicit.values()), unattached=tuple(unattached))
+
+
+def _home(node: Node, uppermost: Node, runs: Sequence[Run], nodes: Sequence[Node]) -> Run | None:
+    """Return the run for a call whose parent span is missing, where ids leave one choice or time decides it.
+
+    Only in a trace whose single root is there: then the missing span must lie below that root.
+    """
+    roots = [n for n in nodes if n.locally_rooted]
+    if len(roots) != 1 or uppermost.locally_rooted:
+        return None
+    inside = [run for run in runs if run.node is not None and top(run.node) is roots[0] and _within(node, run.node)]
+    named = [run for run in inside if run.agent is not None and run.agent == node.read("agent_name")]
+    return max(named or inside, key=lambda run: _node_of(run).key, default=None)
+
+
+def _within(node: Node, run: Node) -> bool:
+    inner, outer = node.record, run.record
+    return outer.start_unix_nano <= inner.start_unix_nano and inner.end_unix_nano <= outer.end_unix_nano
+
+
+def _rootless(node: Node, implicit: dict[str, Run]) -> Run:
+    """Return the run for a call whose agent's span is missing: one per agent name, since calls of one run may hang
+    on different missing spans between them and the agent. Its id is the first missing parent: mostly the agent's."""
+    name = node.read("agent_name")
+    missing = top(node).record.parent_span_id or ""
+    for run in implicit.values():
+        if run.node is None and (run.agent == name or run.span_id == missing):
+            return run
+    return implicit.setdefault(missing, Run(node=None, span_id=missing, agent=name))
+
+
+def _with_company(run: Run, nodes: Sequence[Node]) -> list[Node]:
+    """Return the calls of an implicit run together with the models and phases that hang on the same tops."""
+    tops = {top(node).record.span_id for node in run.members}
+    calls = {node.record.span_id for node in run.members}
+    return [
+        n for n in nodes if n.record.span_id in calls or (n.role not in CALLS and n is not run.node and _free(n, tops))
+    ]
+
+
+def _free(node: Node, tops: set[str]) -> bool:
+    return top(node).record.span_id in tops and enclosing(node, frozenset(("agent",))) is None and node.role != "agent"
