@@ -62,6 +62,9 @@ RUN_GOAL_SOURCE: Final = "agentpath.run.goal_source"
 # ok, error, cancelled, interrupted, abandoned
 STEP_OUTCOME: Final = "agentpath.step.outcome"
 STEP_ERROR_MESSAGE: Final = "agentpath.step.error_message"
+# What went into and came out of a phase (a marked step that is no tool call), as JSON.
+STEP_INPUT: Final = "agentpath.step.input"
+STEP_OUTPUT: Final = "agentpath.step.output"
 # Items a stream handed out before its reader left; set only on partly read streams.
 STEP_PARTIAL_ITEMS: Final = "agentpath.step.partial_items"
 # Names of content fields ("arguments", "result", "input", "output") that were cut to the size limit.

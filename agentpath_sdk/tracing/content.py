@@ -1,0 +1,130 @@
+"""Content on its way to a span: captured or not, redacted, encoded, capped; never unredacted, never raising."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from agentpath_sdk import redaction, semconv
+from agentpath_sdk._encode import Encoded, encode
+from agentpath_sdk._guard import HEALTH
+from agentpath_sdk.redaction import FAILED
+from agentpath_sdk.tracing.messages import as_messages, text_message
+from agentpath_sdk.tracing.recording import Recording
+
+__all__ = [
+    "ERROR_MESSAGE_LIMIT",
+    "put_arguments",
+    "put_input",
+    "put_output",
+    "put_result",
+    "put_text",
+    "safe_attributes",
+    "text",
+]
+
+ERROR_MESSAGE_LIMIT: Final = 500
+_MAX_SECRETS: Final = 32
+
+
+def put_arguments(recording: Recording, arguments: Any, limit: int) -> None:
+    """Keep a tool call's arguments: a mapping by name, or text that is no object (flagged as raw)."""
+    if isinstance(arguments, str):
+        recording.raw.append("arguments")
+        _put(recording, semconv.TOOL_CALL_ARGUMENTS, "arguments", text(recording, arguments), limit, raw=True)
+        return
+    if recording.redact and isinstance(arguments, Mapping):
+        given = cast("Mapping[str, Any]", arguments)
+        arguments = {k: redaction.MARKER if k in recording.redact else v for k, v in given.items()}
+        _learn(recording, [v for k, v in given.items() if k in recording.redact])
+    _put(recording, semconv.TOOL_CALL_ARGUMENTS, "arguments", arguments, limit)
+
+
+def put_result(recording: Recording, result: Any, limit: int) -> None:
+    """Keep a tool call's result, as JSON."""
+    _put(recording, semconv.TOOL_CALL_RESULT, "result", result, limit)
+
+
+def put_input(recording: Recording, value: Any, limit: int) -> None:
+    """Keep what went into an agent, a model (as GenAI messages) or a phase (as JSON)."""
+    if recording.kind == "phase":
+        _put(recording, semconv.STEP_INPUT, "input", value, limit)
+    else:
+        _put(recording, semconv.INPUT_MESSAGES, "input", as_messages(value, role="user"), limit)
+
+
+def put_output(recording: Recording, value: Any, limit: int) -> None:
+    """Keep what came out of an agent, a model (as GenAI messages) or a phase (as JSON)."""
+    if recording.kind == "phase":
+        _put(recording, semconv.STEP_OUTPUT, "output", value, limit)
+    else:
+        _put(recording, semconv.OUTPUT_MESSAGES, "output", as_messages(value, role="assistant"), limit)
+
+
+def put_text(recording: Recording, value: str, *, role: str, limit: int) -> None:
+    """Keep one message of plain text: the user's query, the final answer."""
+    (put_input if role == "user" else put_output)(recording, [text_message(role, value)], limit)
+
+
+def text(recording: Recording, value: str, limit: int | None = None) -> str:
+    """Return ``value`` redacted (known secrets of the run included) and cut to ``limit`` characters."""
+    clean = redaction.redact_text(value if limit is None else value[: limit * 8])
+    for secret in recording.root.secrets:
+        clean = clean.replace(secret, redaction.MARKER)
+    return clean if limit is None or len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+def safe_attributes(recording: Recording, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``attributes`` with every text redacted and every value of a kind a span can hold."""
+    return {name: _safe(recording, value) for name, value in attributes.items()}
+
+
+def _safe(recording: Recording, value: Any) -> Any:
+    if isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return text(recording, value)
+    if isinstance(value, list | tuple):
+        return [_safe(recording, item) for item in cast("list[Any]", value)]
+    return _encoded(recording, value, 4_096).text
+
+
+def _put(recording: Recording, attribute: str, what: str, value: Any, limit: int, *, raw: bool = False) -> None:
+    encoded = Encoded(cast(str, value)[:limit], len(value) > limit) if raw else _encoded(recording, value, limit)
+    recording.content[attribute] = encoded.text
+    if encoded.truncated:
+        recording.truncated.append(what)
+
+
+def _encoded(recording: Recording, value: Any, limit: int) -> Encoded:
+    known = recording.root.secrets
+    try:
+        encoded = encode(
+            value,
+            limit,
+            suspect=(lambda t: redaction.suspicious(t) or any(s in t for s in known))
+            if known
+            else redaction.suspicious,
+            redact=lambda plain: _redacted(recording, plain),
+        )
+    except Exception as error:
+        HEALTH.fault("tracing.encode", error)
+        return Encoded(f'"{FAILED}"', False)
+    return encoded
+
+
+def _redacted(recording: Recording, plain: Any) -> Any:
+    found: list[Any] = []
+    clean = redaction.redact(plain, keep=recording.keep, found=found, known=recording.root.secrets)
+    _learn(recording, found)
+    return clean
+
+
+def _learn(recording: Recording, found: list[Any]) -> None:
+    """Remember values redacted by name, so that they are also found in this run's messages and results."""
+    secrets = recording.root.secrets
+    for value in found:
+        if isinstance(value, str):
+            for word in {value, *value.split()}:
+                if len(word) >= 5 and len(secrets) < _MAX_SECRETS:
+                    secrets.add(word)

@@ -1,0 +1,167 @@
+"""The end of a call: outcome, content and status put on its span, once."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections.abc import Mapping
+from typing import Any, Final
+
+from opentelemetry.trace import StatusCode
+
+from agentpath_sdk import semconv
+from agentpath_sdk._guard import HEALTH
+from agentpath_sdk.tracing import content
+from agentpath_sdk.tracing.frameworks import classify_error
+from agentpath_sdk.tracing.recording import STEP_KINDS, UNSET, Outcome, Recording, StopReason
+from agentpath_sdk.tracing.results import returned_error
+
+__all__ = ["end_span", "outcome_of", "take_content", "take_outcome"]
+
+_CANCELLED: Final = (asyncio.CancelledError, concurrent.futures.CancelledError)
+_STOP_REASONS: Final[Mapping[Outcome, StopReason | None]] = {
+    "ok": "finished",
+    "error": "error",
+    "cancelled": "cancelled",
+    "interrupted": "pending",
+    "abandoned": None,
+}
+
+
+def outcome_of(error: BaseException) -> tuple[Outcome, StopReason | None]:
+    """Return what an exception that left a call means, frameworks asked first."""
+    verdict = classify_error(error)
+    if verdict is not None:
+        return verdict
+    # KeyboardInterrupt, SystemExit, GeneratorExit and other libraries' cancellations are no errors of the call.
+    if isinstance(error, _CANCELLED) or not isinstance(error, Exception):
+        return "cancelled", None
+    return "error", None
+
+
+def take_outcome(
+    recording: Recording,
+    outcome: Outcome,
+    error: BaseException | None,
+    message: str | None,
+    error_type: str | None,
+    stop_reason: StopReason | None,
+    result: Any,
+    first: bool,
+) -> None:
+    """Merge what a door says of the outcome: what is not ok stays, the first door may say it better."""
+    if error is not None and outcome == "ok":
+        outcome, stopped = outcome_of(error)
+        stop_reason = stop_reason or stopped
+    if outcome == "ok" and recording.kind in STEP_KINDS and result is not UNSET:
+        returned = returned_error(result)
+        if returned is not None:
+            outcome, message, error_type = "error", message or returned, error_type or "tool_error"
+    if stop_reason is not None:
+        recording.stop_reason = stop_reason
+    if outcome == "ok" or (recording.outcome != "ok" and not first):
+        return
+    if recording.outcome == "ok" or outcome in ("interrupted", "cancelled"):
+        recording.outcome = outcome
+    _take_error(recording, error, message, error_type)
+
+
+def _take_error(recording: Recording, error: BaseException | None, message: str | None, error_type: str | None) -> None:
+    if recording.error_type is None:
+        recording.error_type = error_type or (type_name(type(error)) if error is not None else None)
+    if recording.error_message is None and recording.capture:
+        said = message if message is not None else message_of(error)
+        if said:
+            recording.error_message = content.text(recording, said, content.ERROR_MESSAGE_LIMIT)
+
+
+def type_name(kind: type) -> str:
+    """Return an exception class's name, with its module unless built in."""
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def message_of(error: BaseException | None) -> str | None:
+    """Return an exception's message; one whose ``str`` raises has none."""
+    if error is None:
+        return None
+    try:
+        return str(error)
+    except Exception:
+        return None
+
+
+def take_content(
+    recording: Recording, result: Any, answer: str | None, output: Any, partial_items: int | None, limit: int
+) -> None:
+    """Keep what a door says of result, answer and output; the first to say it is nearest to the call."""
+    if partial_items is not None:
+        recording.essential[semconv.STEP_PARTIAL_ITEMS] = partial_items
+    if not recording.capture:
+        return
+    if result is not UNSET and recording.kind in STEP_KINDS and semconv.TOOL_CALL_RESULT not in recording.content:
+        content.put_result(recording, result, limit)
+    if semconv.OUTPUT_MESSAGES not in recording.content:
+        if answer is not None:
+            content.put_text(recording, answer, role="assistant", limit=limit)
+        elif output is not UNSET:
+            content.put_output(recording, output, limit)
+
+
+def end_span(recording: Recording) -> None:
+    """Write everything on the span and end it; a span processor that raises is counted."""
+    span, essential = recording.span, recording.essential
+    late = _facts(recording)
+    essential.update(late)
+    attributes = recording.content
+    attributes.update(late)
+    if semconv.STEP_PARTIAL_ITEMS in essential:
+        attributes[semconv.STEP_PARTIAL_ITEMS] = essential[semconv.STEP_PARTIAL_ITEMS]
+    try:
+        span.set_attributes(attributes)
+        if getattr(span, "dropped_attributes", 0):
+            # The SDK's store drops the oldest when full; what was set at the start may be gone by now.
+            span.set_attributes(essential)
+        if recording.outcome == "error":
+            span.set_status(StatusCode.ERROR, recording.error_message or recording.error_type)
+        if recording.error_type is not None:
+            _add_event(recording)
+        span.end()
+    except Exception as error:
+        HEALTH.fault("tracing.end_span", error)
+
+
+def _facts(recording: Recording) -> dict[str, Any]:
+    facts: dict[str, Any] = {semconv.STEP_OUTCOME: recording.outcome}
+    if recording.error_type is not None:
+        facts[semconv.ERROR_TYPE] = recording.error_type
+    if recording.error_message is not None:
+        facts[semconv.STEP_ERROR_MESSAGE] = recording.error_message
+    if recording.truncated:
+        facts[semconv.CONTENT_TRUNCATED] = recording.truncated
+    if recording.raw:
+        facts[semconv.CONTENT_RAW] = recording.raw
+    if not recording.capture:
+        facts[semconv.CONTENT_CAPTURE] = "off"
+    if recording.kind == "agent":
+        facts[semconv.RUN_CALLS] = recording.calls
+        stop_reason = _stop_reason(recording)
+        if stop_reason is not None:
+            facts[semconv.RUN_STOP_REASON] = stop_reason
+    return facts
+
+
+def _stop_reason(recording: Recording) -> StopReason | None:
+    if recording.stop_reason is not None:
+        return recording.stop_reason
+    if recording.outcome == "ok" and recording.last_call_interrupted:
+        # The framework swallowed the pause of the last call and handed back its state.
+        return "pending"
+    return _STOP_REASONS[recording.outcome]
+
+
+def _add_event(recording: Recording) -> None:
+    """Add the exception as backends show it, without the stack: its source lines may hold secrets."""
+    attributes = {"exception.type": recording.error_type or ""}
+    if recording.error_message is not None:
+        attributes["exception.message"] = recording.error_message
+    recording.span.add_event("exception", attributes)
