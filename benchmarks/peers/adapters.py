@@ -43,6 +43,7 @@ DEFECTS: Final = frozenset(
         as_others.REPEATS,
         as_ragas.LENGTHS,
         as_ragas.SORTED,
+        as_toolscore.FIRST_FIT,
     }
 )
 """The names in docs/presets.md, which has a counterexample for each."""

@@ -33,7 +33,8 @@ def _tool_correctness(case: Case) -> Answer:
         value = measure_path(run, gold, measure="graded_recall", arguments=graded, order="in_order")
         return Answer(value=_strictly(value, settings))
     value = measure_path(run, gold, measure="graded_recall", arguments=graded)
-    name = BY_VALUE if any(one == other for at, one in enumerate(run) for other in run[:at]) else GREEDY
+    repeated = any(one[1] == other[1] for at, one in enumerate(run) for other in run[:at])
+    name = BY_VALUE if repeated else GREEDY
     defects = {name: lambda: _strictly(_greedy_by_value(run, gold, graded), settings)}
     return Answer(value=_strictly(value, settings), defects=defects)
 
@@ -51,11 +52,11 @@ def _strictly(value: float, settings: Mapping[str, Any]) -> float:
 
 
 def _calls(steps: Sequence[Step]) -> list[Call]:
-    """Return calls whose name carries the kind of tool, and whose arguments hold input and output."""
+    """Return calls whose name carries the kind of tool, and whose arguments hold all that their equality looks at."""
     return [
         (
             f"{step.get('type', 'FUNCTION')} {step['tool']}",
-            {"input": step.get("arguments"), "output": step.get("output")},
+            {"tool": step["tool"], "input": step.get("arguments"), "output": step.get("output")},
         )
         for step in steps
     ]
@@ -73,10 +74,10 @@ def _comparer(looked_at: frozenset[str], of_inputs: ArgumentComparer) -> Argumen
 
 def _greedy_by_value(run: Sequence[Call], gold: Sequence[Call], graded: ArgumentComparer) -> float:
     """Return the score where each expected call takes its best, and all calls equal to that one are gone with it."""
-    total, gone = 0.0, list[Call]()
+    total, gone = 0.0, list[Arguments]()
     for tool, expected in gold:
-        free = [call for call in run if call not in gone and call[0] == tool]
-        scored = [(graded(expected, given), (name, given)) for name, given in free]
+        free = [given for name, given in run if name == tool and given not in gone]
+        scored = [(graded(expected, given), given) for given in free]
         best = max(scored, key=lambda pair: pair[0], default=None)
         if best is not None and best[0] > 0:
             total += best[0]

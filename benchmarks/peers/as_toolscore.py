@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from cases import Adapter, Answer, Case, Value, calls, named, placed
@@ -16,6 +16,8 @@ from agentpath_sdk.scoring.presets import measure_path
 from agentpath_sdk.scoring.presets_calls import Arguments, Call
 
 __all__ = ["ADAPTERS"]
+
+FIRST_FIT: Final = "toolscore-strict-first-fit-pairing"
 
 
 def _tools(case: Case) -> tuple[list[str], list[str]]:
@@ -80,10 +82,24 @@ def _unless_open(gold: Arguments, run: Arguments) -> float:
     return 1.0 if gold is None else python_exact(gold, run)
 
 
-def _tool_correctness_strict(case: Case) -> float:
+def _tool_correctness_strict(case: Case) -> Answer:
     if not case.reference:
-        return float(not case.actual)
-    return measure_path(calls(case.actual, absent={}), calls(case.reference), measure="recall", arguments=_unless_open)
+        return Answer(value=float(not case.actual))
+    run, gold = calls(case.actual, absent={}), calls(case.reference)
+    value = measure_path(run, gold, measure="recall", arguments=_unless_open)
+    return Answer(value=value, defects={FIRST_FIT: lambda: _first_fit(run, gold) / len(gold)})
+
+
+def _first_fit(run: Sequence[Call], gold: Sequence[Call]) -> int:
+    """Return the number of pairs where each gold call takes the first that fits."""
+    free = list(run)
+    for tool, expected in gold:
+        found = next(
+            (at for at, (name, given) in enumerate(free) if name == tool and _unless_open(expected, given)), None
+        )
+        if found is not None:
+            del free[found]
+    return len(run) - len(free)
 
 
 def _invocation_accuracy(case: Case) -> float:
@@ -178,6 +194,6 @@ ADAPTERS: Final[Mapping[str, Adapter]] = {
     "toolscore.sequence_accuracy": _adapter(_sequence_accuracy),
     "toolscore.step_match_rate": _adapter(_step_match_rate),
     "toolscore.tool_correctness": _adapter(_tool_correctness),
-    "toolscore.tool_correctness_strict": _adapter(_tool_correctness_strict),
+    "toolscore.tool_correctness_strict": _tool_correctness_strict,
     "toolscore.trajectory_accuracy": _adapter(_trajectory_accuracy),
 }

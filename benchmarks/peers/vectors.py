@@ -1,6 +1,6 @@
 """Print, for each case of other evaluators' metrics, our value beside theirs: ``vectors.py FILE.jsonl``.
 
-One JSON object a line: ``id``, ``metric``, ``value`` (ours; null where there is no adapter), ``expected`` (theirs),
+One JSON object a line: ``id``, ``metric``, ``value`` (ours; null where there is no adapter or nothing to compare with), ``expected`` (theirs),
 and ``defect`` where a documented defect of theirs accounts for the difference. A count goes to standard error; the
 exit code is 1 when a difference is left unexplained.
 """
@@ -36,9 +36,9 @@ def compare(case: Case) -> Line:
 
 
 def verdict(line: Line) -> str:
-    """Return ``reproduced``, ``defect``, ``different`` or ``no adapter`` for a line of ``compare``."""
+    """Return ``reproduced``, ``defect``, ``different`` or ``not compared`` for a line of ``compare``."""
     if line["value"] is None:
-        return "no adapter"
+        return "not compared"
     if close(line["value"], line["expected"]):
         return "reproduced"
     return "defect" if "defect" in line else "different"
