@@ -9,15 +9,13 @@ from typing import Any, Final
 import orjson
 
 from agentpath_sdk import redaction, semconv
-from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.scoring.score import Alignment, Finding, Goal, PathScore, StepMatch
 from agentpath_sdk.trajectories.model import GoalWord
 from agentpath_sdk.trajectories.span_record import SpanEvent, SpanRecord
 
 __all__ = ["clean_goal", "clean_score", "clean_span", "clean_text"]
 
-_FAILED: Final = "[redaction failed]"
-_OWN_SCOPES: Final = ("agentpath_",)
+_OWN_SCOPES: Final = "agentpath_"
 _STRUCTURAL: Final = frozenset(
     {
         semconv.OPERATION_NAME,
@@ -36,19 +34,14 @@ _STRUCTURAL: Final = frozenset(
 
 def clean_text(text: str | None) -> str | None:
     """Return ``text`` without secrets; if that cannot be done, a marker instead of the text."""
-    if text is None:
-        return None
-    try:
-        return redaction.redact_text(text)
-    except Exception as error:
-        HEALTH.fault("online.redaction", error)
-        return _FAILED
+    return None if text is None else redaction.redact_text(text)
 
 
 def clean_span(span: SpanRecord) -> SpanRecord:
     """Return ``span`` without secrets. Our own spans were cleaned before they were written.
 
-    Fails closed: attributes that cannot be cleaned are left out and the span is marked as not captured.
+    Fails closed: when something in it cannot be cleaned, only names, ids and times are kept, and the span
+    is marked as not captured.
     """
     if span.scope is not None and span.scope.startswith(_OWN_SCOPES):
         return span
@@ -57,10 +50,9 @@ def clean_span(span: SpanRecord) -> SpanRecord:
             span,
             attributes=_clean_attributes(span.attributes),
             events=tuple(_clean_event(event) for event in span.events),
-            status_message=None if span.status_message is None else redaction.redact_text(span.status_message),
+            status_message=None if span.status_message is None else _clean("status", span.status_message),
         )
-    except Exception as error:
-        HEALTH.fault("online.redaction", error)
+    except _NotCleanedError:
         kept = {name: value for name, value in span.attributes.items() if name in _STRUCTURAL}
         kept[semconv.CONTENT_CAPTURE] = "off"
         return replace(span, attributes=kept, events=(), status_message=None)
@@ -83,6 +75,10 @@ def clean_score(score: PathScore) -> PathScore:
     )
 
 
+class _NotCleanedError(Exception):
+    """A redaction rule failed; it was counted where it happened."""
+
+
 def _clean_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value if name in _STRUCTURAL or not isinstance(value, str | list | tuple) else _clean(name, value)
@@ -92,13 +88,19 @@ def _clean_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 def _clean(name: str, value: Any) -> Any:
     """Return ``value`` clean; JSON text is cleaned by the names inside it, not only by the look of its words."""
-    if isinstance(value, str):
-        decoded = _decoded(value)
-        if decoded is None:
-            return redaction.redact({name: value})[name]
-        cleaned = redaction.redact(decoded)
-        return value if cleaned == decoded else orjson.dumps(cleaned, option=orjson.OPT_NON_STR_KEYS).decode()
-    return [_clean(name, item) for item in value]
+    if not isinstance(value, str):
+        return [_clean(name, item) for item in value]
+    if redaction.is_secret_name(name):
+        return redaction.MARKER
+    if not redaction.suspicious(value):
+        return value
+    decoded = _decoded(value)
+    cleaned = redaction.redact_text(value) if decoded is None else redaction.redact(decoded)
+    if cleaned == redaction.FAILED:
+        raise _NotCleanedError
+    if decoded is None:
+        return cleaned
+    return value if cleaned == decoded else orjson.dumps(cleaned, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
 def _decoded(text: str) -> Any:

@@ -35,12 +35,15 @@ class Hold:
     """Holds each span until ``release``, for at most ``seconds`` and at most ``capacity`` spans.
 
     A span leaves exactly once: whoever takes it out of the table forwards it. On time-out, overflow and
-    ``release_all`` it leaves as it came. A verdict given before its span arrives (a batch exporter hands
-    spans over late) is remembered for a while.
+    ``release_all`` it leaves as it came. With ``remember`` a verdict given before its span arrives (a
+    batch exporter hands spans over late) is kept for it, for as many spans as may be held.
     """
 
-    def __init__(self, *, seconds: float, capacity: int = 2_048, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(
+        self, *, seconds: float, capacity: int = 2_048, remember: bool = False, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
         self._seconds = seconds
+        self._remember = remember
         self._capacity = max(capacity, 1)
         self._clock = clock
         self._reset()
@@ -75,16 +78,23 @@ class Hold:
             _forward(overflow.forward, overflow.span)
 
     def release(self, trace_id: str, span_id: str, attributes: Mapping[str, Any]) -> None:
-        """Forward a copy of the held span with ``attributes`` added; remember them if it has not come yet."""
+        """Forward a copy of the held span with ``attributes`` added."""
         key = (trace_id, span_id)
         with self._lock:
             held = self._held.pop(key, None)
-            if held is None:
+            if held is None and self._remember:
                 self._verdicts[key] = attributes
                 if len(self._verdicts) > self._capacity:
                     self._verdicts.popitem(last=False)
         if held is not None:
             _forward(held.forward, with_attributes(held.span, attributes))
+
+    def let_go(self, span: ReadableSpan) -> None:
+        """Forward ``span`` as it came, if it is still held: there will be no verdict."""
+        with self._lock:
+            held = self._held.pop(_key(span), None)
+        if held is not None:
+            _forward(held.forward, held.span)
 
     def expire(self) -> float | None:
         """Forward what has waited too long; return the seconds until the next span has, None if none waits."""

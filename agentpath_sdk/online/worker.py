@@ -96,16 +96,17 @@ class Worker:
         if self._thread is not None and self._thread.is_alive():
             return True
         thread = threading.Thread(target=self._loop, name=f"agentpath-{self._name}", daemon=True)
+        self._thread = thread
         try:
             thread.start()
         except RuntimeError as error:  # no threads: interpreter exit, or the platform's limit
             HEALTH.fault(f"worker.{self._name}.start", error)
+            self._thread = None
             self.idle = True
             return False
         if self._started_before:
             HEALTH.count(f"worker.{self._name}.restarted")
         self._started_before = True
-        self._thread = thread
         return True
 
     def _loop(self) -> None:

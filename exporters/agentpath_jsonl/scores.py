@@ -48,7 +48,10 @@ class JsonlScoreExporter:
 def _line(record: ScoreRecord) -> bytes | None:
     """Return the record's line; None when it cannot be made clean, for then it must not leave."""
     try:
-        return json_line(redaction.redact(record_to_json(record)))
+        clean = redaction.redact(record_to_json(record))
+        if clean != redaction.FAILED:
+            return json_line(clean)
+        HEALTH.count("jsonl.scores.not_cleaned")
     except Exception as error:
         HEALTH.fault("jsonl.scores", error)
-        return None
+    return None
