@@ -81,8 +81,8 @@ class PresetResult:
     value: float | None
     """In 0..1, for modes 0.0 or 1.0; None = not evaluated."""
     pairs: Pairs = ()
-    """(gold step, run step) by index, one to one. Pseudo tools that hand over the answer are no run steps: the answer
-    has the index after the last step."""
+    """(gold step, run step) by index, one to one. An answer that no step gave has the index after the last step;
+    answering steps that the gold does not ask for are not numbered."""
     reasons: tuple[str, ...] = ()
     """Why it is not 1.0, in words, one line a step."""
     not_evaluated: str | None = None
@@ -153,31 +153,36 @@ def score_preset(
     reason = "no gold path" if gold_path is None else _why_not(trajectory)
     if gold_path is None or reason is not None:
         return PresetResult(name=name, value=None, not_evaluated=reason)
-    terminal = (settings or ScoringSettings()).terminal_tools
-    expected = [step for step in gold_path.steps if step.tool in terminal]
-    gold: list[GoldStep] = [_ANSWER if step.tool in terminal else step for step in gold_path.steps]
-    # Pseudo tools of frameworks are the answer too, so that they are counted once, and last.
-    run: list[RunStep] = [step for step in trajectory.steps if step.tool not in terminal]
-    if expected and _answered(trajectory, terminal):
-        run.append(_ANSWER)
+    run, gold = _with_answers(trajectory, gold_path, (settings or ScoringSettings()).terminal_tools)
     return score_calls(run, gold, name)
 
 
 _ANSWER: Final[Call] = ("final answer", None)
 
 
-def _answered(trajectory: Trajectory, terminal: frozenset[str]) -> bool:
-    by_tool = any(step.tool in terminal for step in trajectory.steps)
-    return by_tool or trajectory.final_answer is not None or trajectory.stop_reason == "finished"
+def _with_answers(
+    trajectory: Trajectory, gold_path: GoldPath, terminal: frozenset[str]
+) -> tuple[list[RunStep], list[GoldStep]]:
+    """Return both sides with every terminal step as one word; where the gold has none, the run has none either."""
+    gold: list[GoldStep] = [_ANSWER if step.tool in terminal else step for step in gold_path.steps]
+    if _ANSWER not in gold:
+        return [step for step in trajectory.steps if step.tool not in terminal], gold
+    run: list[RunStep] = [_ANSWER if step.tool in terminal else step for step in trajectory.steps]
+    # With content capture off the answer is not known, but that there was one is.
+    answered = trajectory.final_answer is not None or trajectory.stop_reason == "finished"
+    return ([*run, _ANSWER] if answered and _ANSWER not in run else run), gold
 
 
 def _why_not(trajectory: Trajectory) -> str | None:
     """Return why no preset may judge this run, or None."""
     if trajectory.completeness == "known_incomplete":
-        return "; ".join(("trace known to be incomplete", *trajectory.incomplete_reasons))
-    if trajectory.stop_reason in ("cancelled", "pending"):
-        return f"run {trajectory.stop_reason}"
-    return None
+        return f"known incomplete: {', '.join(trajectory.incomplete_reasons) or 'steps are missing'}"
+    stopped: str = trajectory.stop_reason
+    if stopped == "unknown" and trajectory.steps:
+        stopped = trajectory.steps[-1].outcome
+    if stopped in ("pending", "interrupted"):
+        return "pending"
+    return "cancelled" if stopped == "cancelled" else None
 
 
 def _evaluate(table: CallTable, preset: Preset) -> tuple[float, Pairs]:

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
-from agentpath_sdk.gold.equality import similarity, values_equal
+from agentpath_sdk.gold.equality import values_equal
+from agentpath_sdk.gold.matchers import Exact
 from agentpath_sdk.gold.model import ArgumentMatcher, CallStep, Comparison
+from agentpath_sdk.scoring.pairs import FAILED_OUTCOMES, UNKNOWN_STATES, compare_value, given_arguments
 from agentpath_sdk.trajectories.model import ToolCall
 
 __all__ = [
@@ -50,9 +52,7 @@ Unknown: TypeAlias = Literal["match", "mismatch"]
 """What a call counts as whose arguments matter and are not known (cut, redacted, not captured)."""
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
-_UNKNOWN_STATES: Final = frozenset({"truncated", "not_captured", "redacted"})
-_SUCCEEDED: Final = frozenset({"ok", "unknown"})
-_LONGEST: Final = 80
+_NO_OBJECT: Final = "are no object"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,20 +137,22 @@ def compare_call(gold: GoldStep, run: RunStep, rule: ArgumentRule, unknown: Unkn
         return failure
     if rule == "ignore" or (not callable(rule) and _leaves_arguments_open(gold)):
         return _MATCH
-    if isinstance(run, ToolCall) and run.arguments is None:
-        if run.arguments_state in _UNKNOWN_STATES:
-            passed = unknown == "match"
-            return CallMatch(passed, float(passed), {"arguments": f"are {_state(run)}"}, unknown=True)
-        if run.arguments_state == "unparsed":
-            return CallMatch(False, 0.0, {"arguments": "are no object"})
-    given = run[1] if isinstance(run, tuple) else run.arguments
-    return _by_comparer(gold, given, rule) if callable(rule) else _by_mode(gold, given or {}, rule)
+    if isinstance(run, ToolCall) and run.arguments_state != "known":
+        if run.arguments_state not in UNKNOWN_STATES:
+            return CallMatch(False, 0.0, {"arguments": _NO_OBJECT})
+        passed = unknown == "match"
+        return CallMatch(passed, float(passed), {"arguments": f"are {_state(run)}"}, unknown=True)
+    found = run[1] if isinstance(run, tuple) else run.arguments
+    if callable(rule):
+        return _by_comparer(gold, found, rule)
+    given = given_arguments(found)
+    return CallMatch(False, 0.0, {"arguments": _NO_OBJECT}) if given is None else _by_mode(gold, given, rule)
 
 
 def _failure(gold: GoldStep, run: RunStep) -> CallMatch | None:
     """Return the mismatch of a step that had to succeed and did not, else None."""
     must_succeed = isinstance(gold, CallStep) and gold.must_succeed
-    if not must_succeed or isinstance(run, tuple) or run.outcome in _SUCCEEDED:
+    if not must_succeed or isinstance(run, tuple) or run.outcome not in FAILED_OUTCOMES:
         return None
     return CallMatch(False, 0.0, {"outcome": f"has to be ok, was {run.outcome}"})
 
@@ -192,8 +194,8 @@ def _compare_key(
     if matcher.name == "ignore":
         return None
     if key in given:
-        return matcher(given[key])
-    if key in step.tool_defaults and (by_default := matcher(step.tool_defaults[key])).passed:
+        return compare_value(matcher, given[key])
+    if key in step.tool_defaults and (by_default := compare_value(matcher, step.tool_defaults[key])).passed:
         return by_default
     return None if mode == "subset" else _MISSING
 
@@ -206,25 +208,6 @@ _EXTRA: Final = Comparison(passed=False, similarity=0.0, reason="is not expected
 _MISSING: Final = Comparison(passed=False, similarity=0.0, reason="is missing")
 
 
-@dataclass(frozen=True, slots=True)
-class _Exact:
-    """The default matcher, for gold calls given as plain values."""
-
-    expected: Any
-    name: str = "exact"
-
-    def __call__(self, actual: Any) -> Comparison:
-        if values_equal(self.expected, actual):
-            return Comparison(passed=True, similarity=1.0)
-        reason = f"expected {_short(self.expected)}, got {_short(actual)}"
-        return Comparison(passed=False, similarity=similarity(self.expected, actual), reason=reason)
-
-
 def _as_step(call: Call) -> CallStep:
     tool, arguments = call
-    return CallStep(tool=tool, arguments={key: _Exact(value) for key, value in (arguments or {}).items()})
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return CallStep(tool=tool, arguments={key: Exact(expected=value) for key, value in (arguments or {}).items()})
