@@ -10,7 +10,7 @@ from cases import NOT_EMPTY, Adapter, Answer, Case, Step, calls, named
 from comparers import by_text, plain_text, python_exact, sorted_json
 
 from agentpath_sdk.scoring.presets import MatchMode, Measure, match_path, measure_path
-from agentpath_sdk.scoring.presets_calls import Arguments, Call
+from agentpath_sdk.scoring.presets_calls import ArgumentRule, Arguments, Call
 
 __all__ = ["ADAPTERS"]
 
@@ -32,7 +32,7 @@ def _tool_trajectory_avg_score(case: Case) -> Answer:
 
 def _adk_mean(case: Case, absent: Arguments) -> float:
     mode = _ADK[case.settings["match_type"]]
-    rule = "ignore" if case.settings.get("ignore_args") else python_exact
+    rule: ArgumentRule = "ignore" if case.settings.get("ignore_args") else python_exact
     turns = [
         [
             calls([step for step in side if step.get("invocation", 0) == turn], absent=absent)

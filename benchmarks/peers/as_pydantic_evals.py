@@ -8,7 +8,7 @@ from typing import Final
 from cases import Adapter, Answer, Case, Step, calls, named
 from comparers import python_exact, python_superset
 
-from agentpath_sdk.scoring.presets import match_path, measure_path
+from agentpath_sdk.scoring.presets import MatchMode, match_path, measure_path
 
 __all__ = ["ADAPTERS"]
 
@@ -26,7 +26,7 @@ def _trajectory_match(case: Case) -> Answer:
 
 
 def _tool_correctness(case: Case) -> Answer:
-    mode = "superset" if case.settings.get("allow_extra") else "unordered"
+    mode: MatchMode = "superset" if case.settings.get("allow_extra") else "unordered"
     return Answer(value=match_path(named(_executed(case.actual)), named(case.reference), mode=mode))
 
 

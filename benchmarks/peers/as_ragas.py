@@ -8,7 +8,7 @@ from typing import Final
 from cases import Adapter, Answer, Case, calls, named, placed
 from comparers import python_exact, share_of_texts
 
-from agentpath_sdk.scoring.presets import match_path, measure_path
+from agentpath_sdk.scoring.presets import Order, match_path, measure_path
 from agentpath_sdk.scoring.presets_calls import Call
 
 __all__ = ["ADAPTERS"]
@@ -25,7 +25,7 @@ def _tool_call_accuracy(case: Case) -> Answer:
         # Their rule: nothing expected and something done is 0; recall would say 1.
         return Answer(value=float(not run and not gold))
     if len(run) != len(gold):
-        order = "in_order" if strict else "any_order"
+        order: Order = "in_order" if strict else "any_order"
         value = measure_path(run, gold, measure="graded_recall", arguments=share_of_texts, order=order)
         return Answer(value=value, defects={LENGTHS: lambda: 0.0})
     if not match_path(named(case.actual), named(case.reference), mode="exact" if strict else "unordered"):

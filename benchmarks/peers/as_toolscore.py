@@ -56,12 +56,12 @@ def _partial_trajectory_accuracy(case: Case) -> float:
         return float(not case.actual)
     run, gold = named(case.actual), named(case.reference)
     if case.settings.get("allow_tool_name_variations"):
-        run, gold = ([(_folded(tool), None) for tool, _ in side] for side in (run, gold))
+        run, gold = _folded(run), _folded(gold)
     return measure_path(run, gold, measure="recall")
 
 
-def _folded(tool: str) -> str:
-    return tool.lower().replace("_", "").replace("-", "")
+def _folded(names: Sequence[Call]) -> list[Call]:
+    return [(tool.lower().replace("_", "").replace("-", ""), arguments) for tool, arguments in names]
 
 
 def _required_call_recall(case: Case) -> float:
@@ -129,7 +129,8 @@ def _identical_rate(case: Case) -> float:
 def _argument_shares(case: Case) -> tuple[float, float, float]:
     """Return precision, recall and F1 of single arguments, over calls paired within a tool for most agreement."""
     if not case.reference or not case.actual:
-        return (float(not case.reference and not case.actual),) * 3
+        alike = float(not case.reference and not case.actual)
+        return alike, alike, alike
     gold, run, strict = calls(case.reference), calls(case.actual, absent={}), bool(case.settings.get("strict"))
     agreed = [[_agreed(one, other, strict=strict) for other in run] for one in gold]
     partner = dict(maximum_assignment([[0.0 if n is None else _FIRST + n for n in line] for line in agreed]))
@@ -139,7 +140,7 @@ def _argument_shares(case: Case) -> tuple[float, float, float]:
     given = sum(len(run[partner[at]][1] or {}) for at, _ in checked if at in partner)
     vacuous = any(at in partner and not (gold[at][1] or run[partner[at]][1]) for at in range(len(gold)))
     if not expected and not given and (vacuous or any(gold[at][1] is None for at in partner)):
-        return (1.0,) * 3
+        return 1.0, 1.0, 1.0
     precision, recall = right / given if given else 0.0, right / expected if expected else 0.0
     return precision, recall, 2 * precision * recall / (precision + recall) if right else 0.0
 

@@ -43,7 +43,7 @@ class Case:
 
     id: str
     metric: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     reference: Sequence[Step] = ()
     actual: Sequence[Step] = ()
     alternatives: Sequence[Sequence[Step]] = ()
@@ -59,7 +59,7 @@ class Answer:
     """
 
     value: Value
-    defects: Mapping[str, Callable[[], Value]] = field(default_factory=dict)
+    defects: Mapping[str, Callable[[], Value]] = field(default_factory=dict[str, Callable[[], Value]])
 
     def defect_behind(self, expected: Value) -> str | None:
         """Return the name of the first defect that turns our value into ``expected``; None where ours is theirs."""
