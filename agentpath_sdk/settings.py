@@ -10,11 +10,28 @@ from typing import Any, Final, TypeVar
 
 from agentpath_sdk.errors import ConfigurationError
 
-__all__ = ["OnlineSettings", "ScoringSettings", "TracingSettings", "WEIGHT_PROFILES", "from_environment"]
+__all__ = ["METRICS", "OnlineSettings", "ScoringSettings", "TracingSettings", "WEIGHT_PROFILES", "from_environment"]
 
 _ENV_PREFIX: Final = "AGENTPATH_"
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _FALSE: Final = frozenset({"0", "false", "no", "off"})
+
+METRICS: Final = (
+    "tool_accuracy",
+    "argument_accuracy",
+    "argument_similarity",
+    "step_order_accuracy",
+    "path_efficiency",
+    "precision",
+    "recall",
+    "f1",
+    "graded_recall",
+    "composite",
+    "goal_success",
+    "answer_exact",
+    "answer_f1",
+)
+"""Every metric a score may hold, in the order it is written."""
 
 WEIGHT_PROFILES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
     {

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, Final, Literal, TypeAlias, TypeGuard, cast
+from typing import Any, Final, Literal, TypeAlias, TypeGuard, cast
 
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.errors import ConfigurationError
@@ -49,8 +49,12 @@ _FUNCTIONS: Final[dict[str, MatcherFunction]] = {}
 class Exact:
     """The value itself, by ``values_equal``; the default for everything written plainly."""
 
-    name: ClassVar[str] = "exact"
     expected: Any
+
+    @property
+    def name(self) -> str:
+        """``exact``."""
+        return "exact"
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed for an equal value; the similarity is graded."""
@@ -63,8 +67,14 @@ class Exact:
 class Ignore:
     """Anything, also nothing at all: the argument may be missing."""
 
-    name: ClassVar[str] = "ignore"
-    expected: ClassVar[None] = None
+    @property
+    def name(self) -> str:
+        """``ignore``."""
+        return "ignore"
+
+    @property
+    def expected(self) -> None:
+        """Nothing in particular."""
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed."""
@@ -78,11 +88,15 @@ class Number:
     ``coerce`` also takes a text that holds nothing but a number.
     """
 
-    name: ClassVar[str] = "number"
     expected: int | float
     abs_tolerance: float = 0.0
     rel_tolerance: float = 0.0
     coerce: bool = False
+
+    @property
+    def name(self) -> str:
+        """``number``."""
+        return "number"
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed within the tolerance, else similarity 0."""
@@ -114,8 +128,12 @@ class Number:
 class SameSet:
     """A list with these items in any order; how often an item occurs does not matter."""
 
-    name: ClassVar[str] = "set"
     items: tuple[Any, ...]
+
+    @property
+    def name(self) -> str:
+        """``set``."""
+        return "set"
 
     @property
     def expected(self) -> list[Any]:
@@ -143,8 +161,12 @@ class SameSet:
 class TypeOf:
     """Any value of one of these types."""
 
-    name: ClassVar[str] = "type"
     types: tuple[TypeName, ...]
+
+    @property
+    def name(self) -> str:
+        """``type``."""
+        return "type"
 
     @property
     def expected(self) -> Any:
@@ -164,8 +186,12 @@ class TypeOf:
 class OneOf:
     """Any one of several matchers."""
 
-    name: ClassVar[str] = "one_of"
     options: tuple[ArgumentMatcher, ...]
+
+    @property
+    def name(self) -> str:
+        """``one_of``."""
+        return "one_of"
 
     @property
     def expected(self) -> list[Any]:
@@ -189,8 +215,12 @@ class OneOf:
 class ListOf:
     """A list of as many items, each compared by its own matcher, in order."""
 
-    name: ClassVar[str] = "list"
     items: tuple[ArgumentMatcher, ...]
+
+    @property
+    def name(self) -> str:
+        """``list``."""
+        return "list"
 
     @property
     def expected(self) -> list[Any]:
@@ -248,11 +278,15 @@ class MappingOf:
 class Called:
     """A function of the application, registered by name; looked up when it is called, so that it pickles."""
 
-    name: ClassVar[str] = "call"
     function: str
     expected: Any = None
     threshold: float = 1.0
     """A number from the function passes from here on."""
+
+    @property
+    def name(self) -> str:
+        """``call``."""
+        return "call"
 
     def __call__(self, actual: Any) -> Comparison:
         """Return what the function says; a function that raises or is not registered fails the comparison."""

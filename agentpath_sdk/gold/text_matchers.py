@@ -6,7 +6,7 @@ import fnmatch
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import regex
 
@@ -27,8 +27,12 @@ _PATTERN_TEXT: Final = 20_000
 class Fold:
     """A text, compared without case, outer blanks, runs of blanks, and differences of Unicode form (NFKC)."""
 
-    name: ClassVar[str] = "fold"
     expected: str
+
+    @property
+    def name(self) -> str:
+        """``fold``."""
+        return "fold"
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed for an equal folded text; the similarity is graded."""
@@ -42,9 +46,13 @@ class Fold:
 class Fuzzy:
     """A text at least ``threshold`` similar, words in any order, with the same numbers, dates, ids and quoted parts."""
 
-    name: ClassVar[str] = "fuzzy"
     expected: str
     threshold: float = 0.8
+
+    @property
+    def name(self) -> str:
+        """``fuzzy``."""
+        return "fuzzy"
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed from the threshold on; the similarity is that of the texts."""
@@ -66,8 +74,12 @@ class Regex:
     The pattern is given up on after 50 milliseconds and fails on texts of over 20,000 characters.
     """
 
-    name: ClassVar[str] = "regex"
     expected: str
+
+    @property
+    def name(self) -> str:
+        """``regex``."""
+        return "regex"
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed where the pattern fits, else similarity 0."""
@@ -95,8 +107,12 @@ class Regex:
 class Glob:
     """A text that fits a shell pattern as a whole: ``*`` anything, ``?`` one character, ``[ab]`` one of these."""
 
-    name: ClassVar[str] = "glob"
     expected: str
+
+    @property
+    def name(self) -> str:
+        """``glob``."""
+        return "glob"
 
     def __call__(self, actual: Any) -> Comparison:
         """Return passed where the pattern fits (case matters), else similarity 0."""
@@ -114,9 +130,13 @@ class Glob:
 class Contains:
     """A text with all these parts, or a list with all these items; ``fold_case`` folds texts on both sides."""
 
-    name: ClassVar[str] = "contains"
     parts: tuple[Any, ...]
     fold_case: bool = False
+
+    @property
+    def name(self) -> str:
+        """``contains``."""
+        return "contains"
 
     @property
     def expected(self) -> Any:

@@ -1,0 +1,188 @@
+"""Documents of gold files become gold paths; every problem of a document is collected, none is raised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, cast
+
+from agentpath_sdk.gold.answers import read_answer
+from agentpath_sdk.gold.ids import id_from_query, id_from_steps
+from agentpath_sdk.gold.model import CallStep, GoldPath, Provenance
+from agentpath_sdk.gold.query_text import normalise
+from agentpath_sdk.gold.schema import FileEntry, HeaderEntry, PathEntry, Problem, closest, validated
+from agentpath_sdk.gold.steps import innermost, read_record_steps, read_steps
+from agentpath_sdk.gold.wording import found, is_list
+from agentpath_sdk.gold.yaml_core import Loc
+from agentpath_sdk.settings import METRICS, WEIGHT_PROFILES
+
+__all__ = ["Built", "build_paths"]
+
+_RECORD: Final = "gold_trajectory"
+_RECORD_KEYS: Final = frozenset(PathEntry.model_fields) - {"steps", "queries", "defaults", "tools"}
+_SLOT: Final = re.compile(r"(?<!\{)\{[A-Za-z_]\w*\}(?!\})")
+_ESCAPED_SLOT: Final = re.compile(r"\{(\{[A-Za-z_]\w*\})\}")
+_PARTS: Final = frozenset(METRICS) - {"composite"}
+_LIMITED: Final = frozenset({*METRICS, "score"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Built:
+    """What one document holds."""
+
+    paths: list[tuple[Loc, GoldPath]] = field(default_factory=list[tuple[Loc, GoldPath]])
+    derived: set[str] = field(default_factory=set[str])
+    """Ids that nobody wrote: made from the query or the steps."""
+    problems: list[Problem] = field(default_factory=list[Problem])
+    notes: list[str] = field(default_factory=list[str])
+
+
+def build_paths(value: Any, *, source: str | None, sole_id: str | None = None) -> Built:
+    """Return the paths of one document: a path, a record, a list of these, or a header with ``paths``.
+
+    ``sole_id`` is the id of a document that holds one path without an id.
+    """
+    building = _Building(source, Built())
+    if is_list(value):
+        building.several(value, (), HeaderEntry())
+    elif isinstance(value, dict) and "paths" in value:
+        entry = validated(FileEntry, value, (), building.built.problems, instead={"paths": []})
+        if entry is not None:
+            building.several(entry.paths, ("paths",), entry)
+    elif value is not None:
+        building.one(value, (), HeaderEntry(), sole_id)
+    return building.built
+
+
+@dataclass(frozen=True, slots=True)
+class _Building:
+    source: str | None
+    built: Built
+
+    def several(self, values: Any, loc: Loc, header: HeaderEntry) -> None:
+        for at, value in enumerate(values):
+            self.one(value, (*loc, at), header, None)
+
+    def one(self, value: Any, loc: Loc, header: HeaderEntry, sole_id: str | None) -> None:
+        before = len(self.built.problems)
+        is_record = isinstance(value, dict) and _RECORD in value
+        entry = self._record_entry(cast("dict[str, Any]", value), loc) if is_record else self._entry(value, loc)
+        if entry is None:
+            return
+        if is_record:
+            steps = read_record_steps(entry.steps, (*loc, _RECORD), self.built.problems)
+        else:
+            defaults, tools = innermost(header.defaults, entry.defaults), {**header.tools, **entry.tools}
+            steps = read_steps(entry.steps, defaults, tools, (*loc, "steps"), self.built.problems)
+        path = self._path(entry, header, steps, loc)
+        chosen = path.id or (None if is_record else sole_id) or self._derived_id(entry, path, loc, is_record)
+        if len(self.built.problems) == before:
+            self.built.paths.append((loc, replace(path, id=chosen)))
+
+    def _record_entry(self, record: Mapping[str, Any], loc: Loc) -> PathEntry | None:
+        """Return the entry of a record as programs write it: keys that are not read are noted, not refused."""
+        steps = record[_RECORD]
+        if not is_list(steps):
+            self._wrong((*loc, _RECORD), f"expected a list of steps, found {found(steps)}")
+            return None
+        if "steps" in record:
+            self._wrong((*loc, "steps"), f"'steps' and {_RECORD!r} in one record; expected one of them")
+        unread = sorted(set(record) - _RECORD_KEYS - {_RECORD, "steps", "agent_trajectory"})
+        if unread:
+            self.built.notes.append(f"not read in records: {', '.join(unread)}")
+        entry = {key: value for key, value in record.items() if key in _RECORD_KEYS and value not in (None, "")}
+        return self._entry(entry | {"steps": list(steps)}, loc)
+
+    def _entry(self, value: Any, loc: Loc) -> PathEntry | None:
+        return validated(PathEntry, value, loc, self.built.problems, instead={"steps": []})
+
+    def _path(self, entry: PathEntry, header: HeaderEntry, steps: tuple[CallStep, ...], loc: Loc) -> GoldPath:
+        provenance = entry.provenance or header.provenance
+        return GoldPath(
+            id=entry.id or "",
+            steps=steps,
+            description=entry.description,
+            version=entry.version or header.version or "1",
+            agent=entry.agent or header.agent,
+            queries=self._queries(entry, loc),
+            status=entry.status or header.status or "approved",
+            provenance=Provenance(**provenance.model_dump()) if provenance else Provenance(),
+            tags=tuple(dict.fromkeys([*(header.tags or []), *(entry.tags or [])])),
+            answer=None if entry.answer is None else read_answer(entry.answer, (*loc, "answer"), self.built.problems),
+            weights=self._weights(*_said(entry, header, "weights", loc)),
+            good_path=header.good_path if entry.good_path is None else entry.good_path,
+            thresholds=self._thresholds(*_said(entry, header, "thresholds", loc)),
+            min_steps=entry.min_steps,
+            source=self.source,
+        )
+
+    def _derived_id(self, entry: PathEntry, path: GoldPath, loc: Loc, is_record: bool) -> str:
+        if not path.queries and not is_record:
+            self._wrong(loc, "key 'id' is missing", "only a path with a query, or alone in its file, can do without")
+        derived = id_from_query(path.queries[0]) if path.queries else id_from_steps(entry.steps)
+        self.built.derived.add(derived)
+        return derived
+
+    def _queries(self, entry: PathEntry, loc: Loc) -> tuple[str, ...]:
+        if entry.query is not None and entry.queries is not None:
+            self._wrong((*loc, "query"), "'query' and 'queries' in one path; expected one of them")
+        if entry.query is not None:
+            self._check_words(entry.query, (*loc, "query"))
+            return (entry.query,)
+        for at, query in enumerate(entry.queries or []):
+            self._check_words(query, (*loc, "queries", at))
+            self._check_slots(query, (*loc, "queries", at))
+        return tuple(_ESCAPED_SLOT.sub(r"\1", query) for query in entry.queries or [])
+
+    def _check_words(self, query: str, loc: Loc) -> None:
+        if not normalise(query):
+            self._wrong(loc, f"the query {query!r} holds nothing to compare")
+
+    def _check_slots(self, query: str, loc: Loc) -> None:
+        slot = _SLOT.search(query)
+        if slot:
+            text = f"{slot[0]} is the slot of a template, which this version does not read"
+            self._wrong(loc, text, f"write {{{slot[0]}}} for braces as they stand")
+
+    def _weights(self, raw: Any, loc: Loc) -> Mapping[str, float] | None:
+        if raw is None:
+            return None
+        if isinstance(raw, str):
+            if raw not in WEIGHT_PROFILES:
+                self._wrong(loc, f"unknown profile {raw!r}", closest(raw, WEIGHT_PROFILES))
+            return dict(WEIGHT_PROFILES.get(raw, {}))
+        if not isinstance(raw, dict):
+            self._wrong(loc, f"expected a mapping of metrics, or the name of a profile, found {found(raw)}")
+            return None
+        weights = cast("dict[str, Any]", raw)
+        self._check_metrics(weights, loc, _PARTS)
+        wrong = {metric: weight for metric, weight in weights.items() if not _is_weight(weight)}
+        for metric, weight in wrong.items():
+            self._wrong((*loc, metric), f"expected a number of at least 0, found {found(weight)}")
+        if not wrong and not any(weights.values()):
+            self._wrong(loc, "expected at least one weight above 0")
+        return None if wrong else {metric: float(weight) for metric, weight in weights.items()}
+
+    def _thresholds(self, raw: Any, loc: Loc) -> dict[str, float]:
+        thresholds: dict[str, float] = dict(raw or {})
+        self._check_metrics(thresholds, loc, _LIMITED)
+        return thresholds
+
+    def _check_metrics(self, metrics: Iterable[str], loc: Loc, known: Set[str]) -> None:
+        for metric in metrics:
+            if metric not in known:
+                self._wrong((*loc, metric), f"unknown metric {metric!r}", closest(metric, known))
+
+    def _wrong(self, loc: Loc, text: str, hint: str = "") -> None:
+        self.built.problems.append(Problem(loc, text, hint))
+
+
+def _said(entry: PathEntry, header: HeaderEntry, key: str, loc: Loc) -> tuple[Any, Loc]:
+    """Return what the path says under ``key``, else what the file says, and where."""
+    own = getattr(entry, key)
+    return (getattr(header, key), (key,)) if own is None else (own, (*loc, key))
+
+
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9

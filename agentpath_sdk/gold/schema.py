@@ -1,0 +1,210 @@
+"""The shape of gold files: pydantic models, and their errors in the words of the file's author."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+
+from agentpath_sdk.gold.model import Status
+from agentpath_sdk.gold.wording import found
+from agentpath_sdk.gold.yaml_core import Loc
+
+__all__ = [
+    "ComparingEntry",
+    "FileEntry",
+    "HeaderEntry",
+    "PathEntry",
+    "Problem",
+    "StepEntry",
+    "ToolEntry",
+    "closest",
+    "validated",
+]
+
+
+class Problem(NamedTuple):
+    """Something wrong inside a document."""
+
+    loc: Loc
+    text: str
+    hint: str = ""
+
+
+def _whole_number_as_text(value: Any) -> Any:
+    return str(value) if type(value) is int else value
+
+
+Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
+Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^\S(.*\S)?$")]
+Label: TypeAlias = Annotated[Name, BeforeValidator(_whole_number_as_text)]
+"""A name that people also write as a number: ``version: 2``."""
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+Tolerance: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ComparingEntry(_Entry):
+    """How arguments are compared, for a step, a path or a file; the innermost word counts."""
+
+    argument_mode: Literal["exact", "subset", "ignore"] | None = None
+    fold_case: bool | None = None
+    coerce_numbers: bool | None = None
+    abs_tolerance: Tolerance | None = None
+    rel_tolerance: Tolerance | None = None
+    must_succeed: bool | None = None
+
+
+class StepEntry(ComparingEntry):
+    """One expected call in its long form."""
+
+    tool: Name
+    arguments: dict[str, Any] | None = None
+    tool_defaults: dict[str, Any] | None = None
+
+
+class ToolEntry(_Entry):
+    """What is known about a tool."""
+
+    defaults: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+
+class ProvenanceEntry(_Entry):
+    """Where a path came from."""
+
+    kind: Literal["manual", "generated", "promoted", "synthetic"] = "manual"
+    reference: Text | None = None
+    author: Text | None = None
+    date: Text | None = None
+
+
+class HeaderEntry(_Entry):
+    """What a path may say, and a file may say for all its paths."""
+
+    agent: Name | None = None
+    version: Label | None = None
+    status: Status | None = None
+    provenance: ProvenanceEntry | None = None
+    tags: list[Name] | None = None
+    weights: Any = None
+    good_path: Share | None = None
+    thresholds: dict[str, Share] | None = None
+    defaults: ComparingEntry = ComparingEntry()
+    tools: dict[str, ToolEntry] = Field(default_factory=dict[str, ToolEntry])
+
+
+class PathEntry(HeaderEntry):
+    """One gold path."""
+
+    id: Label | None = None
+    description: Text | None = None
+    query: Text | None = None
+    queries: list[Text] | None = None
+    steps: list[Any]
+    answer: Any = None
+    min_steps: Annotated[int, Field(ge=0)] | None = None
+
+
+class FileEntry(HeaderEntry):
+    """Several gold paths under one header."""
+
+    description: Text | None = None
+    paths: list[Any]
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+_EXPECTED: Final[Mapping[str, str]] = {
+    "string_type": "expected a text",
+    "bool_type": "expected true or false",
+    "int_type": "expected a whole number",
+    "float_type": "expected a number",
+    "list_type": "expected a list",
+    "dict_type": "expected a mapping",
+    "model_type": "expected a mapping",
+    "string_pattern_mismatch": "expected a text on one line without blanks at its ends",
+}
+# A wrong word most people would try, and the right one.
+_OTHER_WORDS: Final[Mapping[str, str]] = {
+    "name": "id",
+    "question": "query",
+    "input": "query",
+    "prompt": "query",
+    "trajectory": "steps",
+    "path": "steps",
+    "calls": "steps",
+    "args": "arguments",
+    "params": "arguments",
+    "parameters": "arguments",
+    "threshold": "good_path",
+    "expected_answer": "answer",
+    "expected": "answer",
+    "tool_name": "tool",
+}
+
+
+def validated(
+    model: type[_Model], raw: Any, loc: Loc, problems: list[Problem], *, instead: Mapping[str, Any]
+) -> _Model | None:
+    """Return the model of ``raw``, after adding everything that is wrong with it to ``problems``.
+
+    What is wrong is left out, or stands as in ``instead``, so that the rest can be looked at for problems too; None
+    for what is no mapping at all.
+    """
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+    problems.extend(_problem(model, detail, loc) for detail in details)
+    if not isinstance(raw, dict):
+        return None
+    wrong = {detail["loc"][0] for detail in details if detail["loc"]}
+    kept = {key: value for key, value in cast("dict[str, Any]", raw).items() if key not in wrong}
+    return model.model_validate({**instead, **kept})
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """Return a hint that names the known word most like ``word``, or all of them where none is like it."""
+    words = sorted(known)
+    other = _OTHER_WORDS.get(word.lower())
+    near = [other] if other in words else difflib.get_close_matches(word.lower(), words, 1, 0.6)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(words)}"
+
+
+def _problem(model: type[BaseModel], detail: Any, loc: Loc) -> Problem:
+    kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
+    inner: Loc = tuple(detail["loc"])
+    if kind == "extra_forbidden":
+        return Problem((*loc, *inner), f"unknown key {inner[-1]!r}", closest(str(inner[-1]), _keys(model, inner[:-1])))
+    if kind == "missing":
+        return Problem((*loc, *inner[:-1]), f"key {inner[-1]!r} is missing")
+    return Problem((*loc, *inner), f"{_expected(kind, context, detail['msg'])}, found {found(value)}")
+
+
+def _expected(kind: str, context: Mapping[str, Any], message: str) -> str:
+    if kind == "literal_error":
+        return f"expected {context['expected']}"
+    if kind == "string_too_short":
+        return "expected a text that is not empty"
+    if kind == "string_too_long":
+        return f"expected a text of at most {context['max_length']} characters"
+    bounds = {"greater_than_equal": ("ge", "at least"), "less_than_equal": ("le", "at most")}
+    if kind in bounds:
+        key, words = bounds[kind]
+        return f"expected a number of {words} {context[key]:g}"
+    return _EXPECTED.get(kind, message[:1].lower() + message[1:])
+
+
+def _keys(model: type[BaseModel], inner: Loc) -> Iterable[str]:
+    """Return the keys known at a place inside ``model``."""
+    nested: Mapping[str, type[BaseModel]] = {
+        "defaults": ComparingEntry,
+        "tools": ToolEntry,
+        "provenance": ProvenanceEntry,
+    }
+    return (nested[str(inner[0])] if inner else model).model_fields
