@@ -10,8 +10,6 @@ fixture or ``capture()`` is used.
 
 from __future__ import annotations
 
-
-
 __all__ = ["ManualClock"]
 
 

@@ -232,4 +232,3 @@ def observe_health(provider: MeterProvider | None = None) -> None:
 
 def _health_observations(_options: CallbackOptions) -> Iterable[Observation]:
     return [Observation(count, {semconv.HEALTH_COUNTER: name}) for name, count in HEALTH.counts().items()]
-

@@ -24,6 +24,7 @@ _KEY, *_FURTHER_KEYS = VOCABULARY
 _PLAIN_KEPT: Final = 2_048
 _LOSSES_KEPT: Final = 65_536
 _TRACES_KEPT: Final = 16_384
+_RUNS: Final = frozenset({semconv.OP_INVOKE_AGENT, "invoke_workflow"})
 
 
 class Intake:
@@ -34,6 +35,9 @@ class Intake:
     was seen to start in its trace; else the latest few thousand are kept aside for an agent's span that
     turns up later, as happens behind a batch exporter. When the queue is full the span is dropped, and
     its trace is reported by ``losses``, so that it is never scored as if it were whole.
+
+    For the reader: ``drain`` first, then ``starts`` and ``losses``. Whatever happened before a drained
+    span ended is then certain to be known.
     """
 
     def __init__(self, *, capacity: int, worker: Worker) -> None:
@@ -47,6 +51,7 @@ class Intake:
         self._queue: deque[ReadableSpan] = deque()
         self._losses: deque[int] = deque()
         self._overwhelmed = False
+        self._starts: deque[tuple[int, int]] = deque(maxlen=_TRACES_KEPT)
         self._plain: deque[ReadableSpan] = deque(maxlen=_PLAIN_KEPT)
         self._unannounced: deque[int] = deque(maxlen=_TRACES_KEPT)
         # Two generations instead of one bounded table: forgetting the old needs no iteration, hence no lock.
@@ -66,9 +71,12 @@ class Intake:
 
     def started(self, span: ReadableSpan) -> None:
         """Note that ``span``'s trace holds an agent, if ``span`` says so already."""
-        attributes, context = span.attributes, span.context
-        if attributes and context is not None and _speaks(attributes):
-            self._note_trace(context.trace_id)
+        context, attributes = span.context, span.attributes
+        if not attributes or context is None or not context.trace_flags.sampled or not _speaks(attributes):
+            return
+        self._note_trace(context.trace_id)
+        if attributes.get(_KEY) in _RUNS:
+            self._starts.append((context.trace_id, context.span_id))
 
     def offer(self, span: ReadableSpan) -> bool:
         """Queue an ended span if it may belong to an agent's run; return whether it was queued."""
@@ -101,6 +109,10 @@ class Intake:
         yield from self._adopted()
         for _ in range(len(self._queue)):
             yield self._queue.popleft()
+
+    def starts(self) -> list[tuple[int, int]]:
+        """Return trace id and span id of the agents' spans that have started since the last call."""
+        return [self._starts.popleft() for _ in range(len(self._starts))]
 
     def losses(self) -> tuple[list[int], bool]:
         """Return the traces that lost spans since the last call, and whether there were too many to name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 from weakref import WeakSet
@@ -25,9 +25,9 @@ from agentpath_sdk.online.record import ScoreExporter, ScoreRecord
 from agentpath_sdk.online.spool import Spool, SpoolState
 from agentpath_sdk.online.worker import Worker
 from agentpath_sdk.settings import OnlineSettings
-from agentpath_sdk.trajectories.assembler import Assembler
+from agentpath_sdk.trajectories.assembler import AssembledRun, Assembler
 from agentpath_sdk.trajectories.dialects import spoken
-from agentpath_sdk.trajectories.model import GoalWord, Trajectory
+from agentpath_sdk.trajectories.model import GoalWord
 from agentpath_sdk.trajectories.span_record import from_sdk
 
 __all__ = ["GoalSink", "Pipeline", "PipelineState", "will_be_judged"]
@@ -93,7 +93,7 @@ class Pipeline:
 
     def _reset(self) -> None:
         settings = self.settings
-        self._assembler = Assembler(settings)
+        self._assembler = Assembler(settings, self._clock.monotonic)
         self._judge = Judge(
             self._look_up,
             self._score,
@@ -101,6 +101,7 @@ class Pipeline:
             retained=settings.max_retained_runs,
             patience_seconds=settings.quiet_seconds + 5.0,
         )
+        self._due: deque[AssembledRun] = deque()
         self._outcomes: deque[tuple[Key, GoalWord]] = deque()
         self._sources: dict[int, Resource] = {}
         self._closing: _Closing = "no"
@@ -125,7 +126,11 @@ class Pipeline:
 
     def offer_exported(self, span: ReadableSpan) -> bool:
         """As ``offer``, for an exporter: a span that a processor has already offered counts as taken."""
-        return id(span.resource) in self._sources or self._intake.offer(span)
+        if id(span.resource) not in self._sources:
+            return self._intake.offer(span)
+        if self._worker.idle:
+            self._worker.wake()  # what the exporter holds needs somebody to watch the time
+        return True
 
     def record_outcome(self, trace_id: str, span_id: str, goal: GoalWord) -> None:
         """Note whether an ended run reached its goal; the run is scored again as a new revision."""
@@ -226,20 +231,22 @@ class Pipeline:
             waits += [spool.step() for spool in self._spools if len(spool)]
         if self._assembler.open_traces or self._judge.waits_for_runs():
             waits.append(_POLL_SECONDS)
-        return min(waits)
+        return max(min(waits), 0.01)
 
     def _take_in(self) -> None:
-        # Spans before losses: a span dropped before one of these ended is then certain to be known.
         spans = list(self._intake.drain())
-        lost, overwhelmed = self._intake.losses()
-        for trace_id in lost:
-            self._assembler.lose(f"{trace_id:032x}")
-        if overwhelmed:
-            self._assembler.lose_all()
-        now = self._clock.monotonic()
+        with guard("online.take_in"):
+            for trace_id, span_id in self._intake.starts():
+                self._assembler.note_started(f"{trace_id:032x}", f"{span_id:016x}")
+        with guard("online.take_in"):
+            lost, overwhelmed = self._intake.losses()
+            for trace_id in lost:
+                self._assembler.note_dropped(f"{trace_id:032x}")
+            if overwhelmed:
+                self._assembler.note_all_dropped()
         for span in spans:
             with guard("online.take_in"):
-                self._assembler.add(clean_span(from_sdk(span)), now)
+                self._assembler.add(clean_span(from_sdk(span)))
 
     def _hear_outcomes(self) -> None:
         for _ in range(len(self._outcomes)):
@@ -250,14 +257,17 @@ class Pipeline:
                     self._publish(record)
 
     def _conclude(self, closing: _Closing) -> None:
-        for trajectory in self._due(closing):
+        with guard("online.assemble"):
+            self._due += self._assembler.due()
+        if closing != "no":
+            with guard("online.assemble"):
+                self._due += self._assembler.flush(final=closing == "all")
+        # A queue of its own: should something end this turn, the next one goes on with the rest.
+        while self._due:
             with guard("online.judge"):
-                record = self._judge.judge(trajectory)
+                record = self._judge.judge(self._due.popleft().trajectory)
                 if record is not None:
                     self._publish(record)
-
-    def _due(self, closing: _Closing) -> Iterable[Trajectory]:
-        raise NotImplementedError
 
     def _give_up_on_outcomes(self, closing: _Closing) -> None:
         for (trace_id, span_id), goal in self._judge.unclaimed(all_of_them=closing != "no"):

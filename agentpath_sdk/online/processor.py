@@ -6,7 +6,6 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
 from agentpath_sdk._guard import guard
-from agentpath_sdk.online.holding import Hold
 from agentpath_sdk.online.pipeline import Pipeline, will_be_judged
 
 __all__ = ["AgentPathSpanProcessor", "ForwardingSpanProcessor"]
