@@ -1,0 +1,227 @@
+"""Which gold path a run belongs to: by id, by equal query text, by similar query text, by agent; or none, with why."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal, TypeAlias
+
+from agentpath_sdk.errors import ConfigurationError
+from agentpath_sdk.gold.equality import same_literals
+from agentpath_sdk.gold.files import load_paths
+from agentpath_sdk.gold.fuzzy_index import FuzzyIndex
+from agentpath_sdk.gold.model import GoldPath, Status
+from agentpath_sdk.gold.query_text import normalise
+from agentpath_sdk.trajectories.model import Trajectory
+
+__all__ = [
+    "FUZZY_LEAST",
+    "FUZZY_MARGIN",
+    "Candidate",
+    "GoldPathRegistry",
+    "LookUp",
+    "MatchKind",
+    "Source",
+    "agent_fits",
+]
+
+MatchKind: TypeAlias = Literal["id", "text", "template", "fuzzy", "semantic", "agent"]
+"""How a gold path was found; ``agent``: it has no queries and so applies to every run of its agent."""
+
+Source: TypeAlias = "str | os.PathLike[str] | GoldPath | Iterable[GoldPath]"
+
+FUZZY_LEAST: Final = 0.90
+"""A query must be this similar to a registered one (``token_sort_ratio``)."""
+FUZZY_MARGIN: Final = 0.05
+"""And by this much nearer than to any query of another path."""
+_GLOB_SIGNS: Final = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """A gold path, how it was found, and how sure that is in 0..1 (1.0 for id, text and agent)."""
+
+    gold: GoldPath
+    match: MatchKind
+    confidence: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LookUp:
+    """Which gold path a run belongs to. Several paths are alternatives: the best-scoring one counts."""
+
+    paths: tuple[GoldPath, ...] = ()
+    """Those for a named agent first, then those for a glob, then the rest, each as registered; empty = none."""
+    how: MatchKind | None = None
+    confidence: float = 0.0
+    candidates: tuple[Candidate, ...] = ()
+    """Best first: the paths found and those next to them, or the nearest ones that were not good enough."""
+    reason: str | None = None
+    """Why there is none; never holds the run's query."""
+
+    @property
+    def path(self) -> GoldPath | None:
+        """The first of ``paths``."""
+        return self.paths[0] if self.paths else None
+
+
+class GoldPathRegistry:
+    """Registered gold paths, indexed for look-up. Immutable, so that threads may share it."""
+
+    def __init__(self, *sources: Source, statuses: Iterable[Status] = ("approved",)) -> None:
+        """Register files, folders and gold paths.
+
+        ``statuses`` says which may be found: drafts and retired ones are in ``paths`` but not used unless asked for.
+
+        Raises:
+            FileFormatError: a file cannot be read.
+            ConfigurationError: an id is there twice.
+        """
+        self._paths = tuple(_paths_of(sources))
+        self._statuses = frozenset(statuses)
+        self._by_id = _by_id(self._paths)
+        usable = [path for path in self._paths if path.status in self._statuses]
+        self._by_text = _by_text(usable)
+        self._by_agent = _by_agent(path for path in usable if not path.queries)
+        self._fuzzy = FuzzyIndex(self._by_text)
+
+    @property
+    def paths(self) -> tuple[GoldPath, ...]:
+        """All registered paths, whatever their status, as registered."""
+        return self._paths
+
+    def __len__(self) -> int:
+        """Return the number of registered paths."""
+        return len(self._paths)
+
+    def look_up(self, trajectory: Trajectory) -> LookUp:
+        """Return the gold path of a run: by the id it asks for, else by its query, else by its agent."""
+        return self.find(query=trajectory.query, agent=trajectory.agent, gold_path_id=trajectory.gold_path_id)
+
+    def find(self, *, query: str | None = None, agent: str | None = None, gold_path_id: str | None = None) -> LookUp:
+        """Return the gold path asked for. An id that leads to none is answered with none, never with a guess."""
+        if gold_path_id:
+            return self._find_id(gold_path_id, agent)
+        text = normalise(query) if query else ""
+        exact = _for_agent(self._by_text.get(text, ()), agent)
+        if exact:
+            return _found(exact, "text", 1.0)
+        near = self._find_similar(text, agent)
+        if near.paths:
+            return near
+        general = _for_agent(self._general(agent), agent)
+        return _found(general, "agent", 1.0) if general else near
+
+    def _find_id(self, gold_path_id: str, agent: str | None) -> LookUp:
+        path = self._by_id.get(gold_path_id)
+        if path is None:
+            return LookUp(reason=f"no gold path has the id {gold_path_id[:200]!r} that the application asked for")
+        if path.status not in self._statuses:
+            used = " and ".join(sorted(self._statuses)) or "no"
+            return LookUp(reason=f"gold path {path.id!r} is {path.status}; only {used} ones are used")
+        if not agent_fits(path.agent, agent):
+            return LookUp(reason=f"gold path {path.id!r} is for agent {path.agent!r}, the run is of {agent!r}")
+        return _found((path,), "id", 1.0)
+
+    def _find_similar(self, text: str, agent: str | None) -> LookUp:
+        if not text:
+            return LookUp(reason="the run has no query")
+        groups = list(self._similar(text, agent))
+        candidates = _ranked(groups)
+        if not groups:
+            return LookUp(reason="no registered query is like the run's, with the same numbers and quoted parts")
+        paths, best = groups[0]
+        ids = {path.id for path in paths}
+        # Queries of the same path are no rivals, nor are alternatives registered for the very same text.
+        rival = next((one.confidence for one in candidates if one.gold.id not in ids), 0.0)
+        if best < FUZZY_LEAST:
+            reason = f"the most similar query is {best:.2f} like the run's; {FUZZY_LEAST:.2f} is needed"
+        elif round(best - rival, 9) < FUZZY_MARGIN:
+            reason = f"two gold paths are about equally near ({best:.2f} and {rival:.2f})"
+        else:
+            return LookUp(paths=paths, how="fuzzy", confidence=best, candidates=candidates)
+        return LookUp(candidates=candidates, reason=reason)
+
+    def _similar(self, text: str, agent: str | None) -> Iterator[tuple[tuple[GoldPath, ...], float]]:
+        """Yield the alternatives of each similar registered text and the similarity, nearest first."""
+        for registered, similarity in self._fuzzy.nearest(text, FUZZY_LEAST - FUZZY_MARGIN):
+            paths = _for_agent(self._by_text[registered], agent)
+            if paths and same_literals(registered, text):
+                yield paths, similarity
+
+    def _general(self, agent: str | None) -> list[GoldPath]:
+        """Return the paths that may apply to every run of ``agent``."""
+        own = self._by_agent.get(agent, ()) if agent is not None else ()
+        return [*own, *self._by_agent.get(None, ())]
+
+
+@lru_cache(maxsize=4_096)
+def agent_fits(pattern: str | None, agent: str | None) -> bool:
+    """Return whether a path's agent (a name, a glob, or None for any) takes runs of ``agent``."""
+    return pattern is None or pattern == agent or fnmatch.fnmatchcase(agent or "", pattern)
+
+
+def _paths_of(sources: Iterable[Source]) -> Iterator[GoldPath]:
+    files: list[str | os.PathLike[str]] = []
+    for source in sources:
+        if isinstance(source, GoldPath):
+            yield source
+        elif isinstance(source, str | os.PathLike):
+            files.append(source)
+        else:
+            yield from source
+    # In one go: ids are unique over all files, and a file inside a folder that is given too is read once.
+    yield from load_paths(*files)
+
+
+def _by_id(paths: Iterable[GoldPath]) -> dict[str, GoldPath]:
+    found: dict[str, GoldPath] = {}
+    for path in paths:
+        other = found.setdefault(path.id, path)
+        if other is not path:
+            places = " and ".join(str(one.source or "code") for one in (other, path))
+            raise ConfigurationError(f"gold path id {path.id!r} is there twice (in {places}); give each its own")
+    return found
+
+
+def _by_text(paths: Iterable[GoldPath]) -> dict[str, tuple[GoldPath, ...]]:
+    found: dict[str, dict[str, GoldPath]] = {}
+    for path in paths:
+        for query in path.queries:
+            if text := normalise(query):
+                found.setdefault(text, {})[path.id] = path
+    return {text: tuple(group.values()) for text, group in found.items()}
+
+
+def _by_agent(paths: Iterable[GoldPath]) -> Mapping[str | None, Sequence[GoldPath]]:
+    """Return the paths by agent; those for a glob or for any agent under None."""
+    found: dict[str | None, list[GoldPath]] = {}
+    for path in paths:
+        named = path.agent is not None and _GLOB_SIGNS.search(path.agent) is None
+        found.setdefault(path.agent if named else None, []).append(path)
+    return found
+
+
+def _for_agent(paths: Sequence[GoldPath], agent: str | None) -> tuple[GoldPath, ...]:
+    fitting = [path for path in paths if agent_fits(path.agent, agent)]
+    if len(fitting) > 1:
+        fitting.sort(key=lambda path: 2 if path.agent is None else int(path.agent != agent))
+    return tuple(fitting)
+
+
+def _found(paths: tuple[GoldPath, ...], how: MatchKind, confidence: float) -> LookUp:
+    candidates = tuple(Candidate(gold=path, match=how, confidence=confidence) for path in paths)
+    return LookUp(paths=paths, how=how, confidence=confidence, candidates=candidates)
+
+
+def _ranked(groups: Iterable[tuple[tuple[GoldPath, ...], float]]) -> tuple[Candidate, ...]:
+    """Return each path once, at its best similarity."""
+    best: dict[str, Candidate] = {}
+    for paths, similarity in groups:
+        for path in paths:
+            best.setdefault(path.id, Candidate(gold=path, match="fuzzy", confidence=similarity))
+    return tuple(best.values())
