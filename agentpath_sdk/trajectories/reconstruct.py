@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from agentpath_sdk.trajectories.calls import Call, calls_of
@@ -39,6 +39,8 @@ class Reconstruction:
     trajectories: tuple[Trajectory, ...] = ()
     unattached: tuple[ToolCall, ...] = ()
     """Calls outside every agent run: nobody's steps."""
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Further agent spans that saw a run -> that run's span id."""
 
 
 def reconstruct(spans: Iterable[SpanRecord], *, dropped: Collection[str] = ()) -> tuple[Trajectory, ...]:
@@ -68,7 +70,11 @@ def reconstruct_trace(spans: Iterable[SpanRecord], *, dropped: bool = False) -> 
     inner = _started_by(parts.runs)
     found = sorted((_trajectory(run, inner, dropped=dropped) for run in parts.runs), key=_order)
     strays = sorted(calls_of(parts.unattached), key=lambda call: call.order)
-    return Reconstruction(trajectories=tuple(found), unattached=tuple(_step(call, None, None) for call in strays))
+    return Reconstruction(
+        trajectories=tuple(found),
+        unattached=tuple(_step(call, None, None) for call in strays),
+        aliases={node.record.span_id: run.span_id for run in parts.runs for node in run.absorbed},
+    )
 
 
 def _order(trajectory: Trajectory) -> tuple[int, str, str]:

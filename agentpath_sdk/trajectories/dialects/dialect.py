@@ -137,6 +137,9 @@ class Dialect:
     finish_reason: Read = nothing
     phase: Read = nothing
 
+    without_history: Read = nothing
+    """Attributes that stand for a model span's chat history in little room: its last query, the calls it answers."""
+
 
 def read(dialects: Iterable[Dialect], fact: Fact, span: SpanRecord) -> Any:
     """Return ``fact`` as the first of ``dialects`` that says it does, else None."""

@@ -198,6 +198,13 @@ def _answered(span: SpanRecord) -> frozenset[str] | None:
     return messages.answered(span.attributes.get(semconv.INPUT_MESSAGES)) or None
 
 
+def _without_history(span: SpanRecord) -> dict[str, Any] | None:
+    history = span.attributes.get(semconv.INPUT_MESSAGES)
+    if history is None:
+        return None
+    return {semconv.INPUT_MESSAGES: messages.abridged(history)}
+
+
 GENAI: Final = Dialect(
     name="genai",
     role=_role,
@@ -224,8 +231,8 @@ GENAI: Final = Dialect(
     goal_reason=attribute(semconv.RUN_GOAL_REASON),
     goal_source=attribute(semconv.RUN_GOAL_SOURCE),
     model_name=attribute(semconv.REQUEST_MODEL, semconv.RESPONSE_MODEL),
-    input=attribute(semconv.INPUT_MESSAGES, "agentpath.step.input"),
-    output=attribute(semconv.OUTPUT_MESSAGES, "agentpath.step.output"),
+    input=attribute(semconv.INPUT_MESSAGES, semconv.STEP_INPUT),
+    output=attribute(semconv.OUTPUT_MESSAGES, semconv.STEP_OUTPUT),
     requests=_requests,
     answered=_answered,
     tools_offered=_tools_offered,
@@ -233,4 +240,5 @@ GENAI: Final = Dialect(
     output_tokens=_tokens(semconv.USAGE_OUTPUT_TOKENS),
     finish_reason=_finish_reason,
     phase=attribute(semconv.STEP_PHASE),
+    without_history=_without_history,
 )

@@ -11,7 +11,7 @@ from agentpath_sdk.trajectories.decoding import load_json, plain
 from agentpath_sdk.trajectories.dialects.dialect import Request
 from agentpath_sdk.trajectories.shapes import as_list, as_object
 
-__all__ = ["Message", "answered", "assistant_text", "messages", "requests", "user_text"]
+__all__ = ["Message", "abridged", "answered", "assistant_text", "messages", "requests", "user_text"]
 
 Message: TypeAlias = Mapping[str, Any]
 
@@ -57,6 +57,13 @@ def requests(value: Any) -> tuple[Request, ...]:
 def answered(value: Any) -> frozenset[str]:
     """Return the ids of the calls that ``value`` holds an answer to."""
     return frozenset(_answered(messages(value)))
+
+
+def abridged(value: Any) -> list[Message]:
+    """Return messages with the same ``user_text`` and ``answered`` as ``value``, and nothing else."""
+    query = user_text(value)
+    asked: list[Message] = [] if query is None else [{"role": "user", "content": query}]
+    return [*asked, *({"role": "tool", "tool_call_id": call_id} for call_id in sorted(answered(value)))]
 
 
 def _role(message: Message) -> str:
