@@ -62,6 +62,8 @@ class Recording:
     live: bool = True
     """False once ended, or when nothing is recorded."""
     ended: bool = False
+    subject: int = 0
+    """Identity of the object whose entry method this call is."""
     open_id: int = 0
     """Key in the recorder's table of open calls."""
     touched: float = 0.0
@@ -98,9 +100,14 @@ class Recording:
     def context(self) -> Context:
         """The Context for code inside this call; a decorator attaches it, a callback handler never does."""
         if self._context is None:
-            context = trace_api.set_span_in_context(self.span, self.base) if self.attach_span else self.base
-            self._context = context_api.set_value(RECORDING_KEY, self, context)
+            self._context = self.over(self.base)
         return self._context
+
+    def over(self, context: Context) -> Context:
+        """Return ``context`` with this call as the current one."""
+        if self.attach_span:
+            context = trace_api.set_span_in_context(self.span, context)
+        return context_api.set_value(RECORDING_KEY, self, context)
 
     @property
     def trace_id(self) -> int:

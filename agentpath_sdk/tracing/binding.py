@@ -1,0 +1,60 @@
+"""A call's arguments by name, at the cost of a zip; ``inspect.Signature.bind`` costs more than a span."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Mapping
+from typing import Any, cast
+
+__all__ = ["Binder", "raw_function"]
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class Binder:
+    """The parameter names of one callable."""
+
+    __slots__ = ("_bound_names", "_names", "_rest", "all_names", "open_ended")
+
+    def __init__(self, target: Any) -> None:
+        parameters = _parameters(target)
+        self._names = tuple(p.name for p in parameters if p.kind in _POSITIONAL)
+        # A function or classmethod gets its instance in front of the arguments that the wrapper sees.
+        self._bound_names = self._names[1:] if isinstance(target, types.FunctionType | classmethod) else self._names
+        self._rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
+        self.all_names = frozenset(p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
+        self.open_ended = not parameters or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, bound: bool) -> dict[str, Any]:
+        """Return the arguments as given, by name, without the instance; total, also for a call that does not fit."""
+        names = self._bound_names if bound else self._names
+        arguments = dict(zip(names, args, strict=False))
+        if len(args) > len(names):
+            arguments[self._rest] = list(args[len(names) :])
+        arguments.update(kwargs)
+        return arguments
+
+
+def raw_function(target: Any) -> Any:
+    """Return the function whose code runs: of a partial, a class or static method, a callable object."""
+    while True:
+        if isinstance(target, functools.partial):
+            target = cast("functools.partial[Any]", target).func
+        elif isinstance(target, classmethod | staticmethod | types.MethodType):
+            target = target.__func__
+        elif not isinstance(target, types.FunctionType) and not isinstance(target, type):
+            method = getattr(type(target), "__call__", None)
+            return method if isinstance(method, types.FunctionType) else target
+        else:
+            return target
+
+
+def _parameters(target: Any) -> list[inspect.Parameter]:
+    if isinstance(target, classmethod | staticmethod):
+        target = target.__func__
+    try:
+        return list(inspect.signature(target).parameters.values())
+    except (ValueError, TypeError):
+        return []

@@ -1,0 +1,299 @@
+"""Traced stand-ins: of functions, of classes, of objects with tools."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, cast
+
+import wrapt
+
+from agentpath_sdk.errors import ConfigurationError
+from agentpath_sdk.tracing.binding import Binder, raw_function
+from agentpath_sdk.tracing.calls import CallKind, Plan, run
+from agentpath_sdk.tracing.frameworks import wrapped_by_integration
+from agentpath_sdk.tracing.messages import field_of
+from agentpath_sdk.tracing.options import CallOptions
+from agentpath_sdk.tracing.picking import check_pick
+
+__all__ = ["AGENT_METHODS", "TOOL_METHODS", "TracedFunction", "TracedObject", "traced", "traced_methods"]
+
+AGENT_METHODS: Final = (
+    "__call__", "run", "arun", "run_sync", "run_async", "run_stream", "invoke", "ainvoke", "stream", "astream",
+    "forward", "aforward", "execute", "aexecute", "ask", "aask", "chat", "achat", "answer", "respond", "kickoff",
+)  # fmt: skip
+"""The methods by which people start an agent object."""
+TOOL_METHODS: Final = (
+    "__call__", "run", "arun", "invoke", "ainvoke", "call", "acall", "forward", "aforward", "execute", "aexecute",
+)  # fmt: skip
+"""The methods by which agents call a tool object."""
+_NAMELESS: Final = frozenset({*AGENT_METHODS, "<lambda>"})
+
+
+class _TracedMethod(wrapt.BoundFunctionWrapper):  # type: ignore[misc]  # wrapt has no types for its C classes
+    """A traced function bound to an instance or class."""
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return getattr, (self._self_instance, self.__wrapped__.__name__)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+class TracedFunction(wrapt.FunctionWrapper):  # type: ignore[misc]  # wrapt has no types for its C classes
+    """A function with a span around each call; in every other respect the function itself."""
+
+    __bound_function_wrapper__ = _TracedMethod
+
+    def __init__(self, wrapped: Any, plan: Plan) -> None:
+        runner = run(_code_flags(wrapped))
+
+        def around(inner: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            return runner(plan, inner, instance, args, kwargs)
+
+        super().__init__(wrapped, around)
+        self._self_plan = plan
+
+    @property
+    def traced_plan(self) -> Plan:
+        """How this function is traced."""
+        return cast(Plan, self._self_plan)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # By reference where the module has it under its name, as functions are pickled.
+        name = getattr(self.__wrapped__, "__qualname__", "")
+        if _find_global(getattr(self.__wrapped__, "__module__", None), name) is self:
+            return name
+        plan = self.traced_plan
+        return _rebuild, (self.__wrapped__, plan.kind, plan.options)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+class TracedObject(wrapt.ObjectProxy):  # type: ignore[misc]  # wrapt has no types for its C classes
+    """An object whose entry methods are traced; in every other respect the object itself."""
+
+    def __init__(self, wrapped: Any, methods: Mapping[str, Callable[..., Any]]) -> None:
+        super().__init__(wrapped)
+        self._self_methods = dict(methods)
+
+    def __getattr__(self, name: str) -> Any:
+        # wrapt looks here only for names that the proxy class itself lacks.
+        methods = object.__getattribute__(self, "_self_methods")
+        return methods[name] if name in methods else getattr(self.__wrapped__, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = self._self_methods.get("__call__", self.__wrapped__)
+        return call(*args, **kwargs)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _rebuild_object, (self.__wrapped__, {n: m.traced_plan.options for n, m in self._self_methods.items()})
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+def traced(target: Any, kind: CallKind, options: CallOptions) -> Any:
+    """Return the traced form of anything ``trace_agent`` or ``trace_tool`` accepts.
+
+    Raises:
+        ConfigurationError: ``target`` is none of what is accepted, or an option does not fit it.
+    """
+    if isinstance(target, TracedFunction) and target.traced_plan.kind == kind:
+        target = cast(Any, target).__wrapped__
+    if isinstance(target, type):
+        return _traced_class(cast("type[Any]", target), kind, options)
+    if not _is_function_like(target):
+        stand_in = wrapped_by_integration(target, options, as_agent=kind == "agent")
+        if stand_in is not None:
+            return stand_in
+    if kind == "agent" and not _is_function_like(target):
+        return _traced_agent_object(target, options)
+    if kind == "tool" and not callable(target):
+        return _traced_tool_object(target, options)
+    if callable(target) or isinstance(target, classmethod | staticmethod):
+        return TracedFunction(target, _plan(target, kind, options))
+    raise _not_accepted(target, kind)
+
+
+def traced_methods(obj: Any, names: Iterable[str], options: CallOptions, *, kind: CallKind = "agent") -> TracedObject:
+    """Return ``obj`` with the methods of these names traced, as one run even where they call each other."""
+    name = options.name or _object_name(obj)
+    methods: dict[str, Any] = {}
+    for method_name in names:
+        method = getattr(obj, method_name, None)
+        if callable(method):
+            plan = _plan(method, kind, replace(options, name=name), once=True)
+            methods[method_name] = TracedFunction(method, plan)
+    return TracedObject(obj, methods)
+
+
+def _plan(target: Any, kind: CallKind, options: CallOptions, *, once: bool = False) -> Plan:
+    binder = Binder(target)
+    own_name = _function_name(target)
+    name = options.name or own_name
+    if kind == "agent":
+        check_pick(options.query, binder, where=f"{own_name}()")
+    unknown = (options.redact | options.keep) - binder.all_names
+    if unknown and not binder.open_ended and kind != "agent":
+        raise ConfigurationError(
+            f"redact/keep names {sorted(unknown)!r}, but {own_name}() has the parameters {sorted(binder.all_names)!r}"
+        )
+    nameless = options.name is None and own_name in _NAMELESS
+    return Plan(
+        kind=kind, name=name, options=options, binder=binder, named_by_instance=nameless, once_per_instance=once
+    )
+
+
+def _traced_class(cls: type[Any], kind: CallKind, options: CallOptions) -> Any:
+    """Trace a class's entry methods in place, so that it stays the class it was (pickling, isinstance, subclasses)."""
+    accepted = AGENT_METHODS if kind == "agent" else TOOL_METHODS
+    given = replace(options, name=options.name or (cls.__name__ if kind == "agent" else _object_name(cls)))
+    found = {n: inspect.getattr_static(cls, n, None) for n in accepted}
+    methods = {n: m for n, m in found.items() if isinstance(m, types.FunctionType | classmethod | staticmethod)}
+    if not methods:
+        raise ConfigurationError(
+            f"class {cls.__name__!r} has no method to trace; one of these is needed: {', '.join(accepted)}"
+        )
+    for name, method in methods.items():
+        setattr(cls, name, TracedFunction(method, _plan(method, kind, _fitting(given, method), once=True)))
+    return cls
+
+
+def _fitting(options: CallOptions, method: Any) -> CallOptions:
+    """Return the options without a ``query`` path that only other entry methods have."""
+    pick = options.query
+    if isinstance(pick, str) and pick.partition(".")[0] not in Binder(method).all_names:
+        return replace(options, query=None)
+    return options
+
+
+def _traced_agent_object(obj: Any, options: CallOptions) -> Any:
+    tools = getattr(obj, "tools", None)
+    has_tools = isinstance(tools, Mapping | list | tuple) and bool(cast(Any, tools))
+    methods = [name for name in AGENT_METHODS if callable(getattr(obj, name, None))]
+    if not methods or not (has_tools or callable(obj)):
+        raise _not_accepted(obj, "agent")
+    if has_tools:
+        _trace_tools(obj, tools)
+    return traced_methods(obj, methods, options)
+
+
+def _trace_tools(obj: Any, tools: Any) -> None:
+    """Put traced tools where the agent object looks for them."""
+    if isinstance(tools, dict):
+        # In place: the agent may hold the same mapping elsewhere too.
+        for name, tool in list(cast("dict[Any, Any]", tools).items()):
+            tools[name] = _traced_tool(tool, name if isinstance(name, str) else None)
+        return
+    if isinstance(tools, list):
+        tools[:] = [_traced_tool(tool, None) for tool in cast("list[Any]", tools)]
+        return
+    wrapped: Any = (
+        {name: _traced_tool(tool, str(name)) for name, tool in cast("Mapping[Any, Any]", tools).items()}
+        if isinstance(tools, Mapping)
+        else tuple(_traced_tool(tool, None) for tool in tools)
+    )
+    try:
+        obj.tools = wrapped
+    except (AttributeError, TypeError) as error:
+        raise ConfigurationError(
+            f"the tools of {type(obj).__name__!r} cannot be replaced ({error}); "
+            "apply trace_tool to each of them before giving them to the agent"
+        ) from None
+
+
+def _traced_tool(tool: Any, name: str | None) -> Any:
+    if isinstance(tool, TracedFunction | TracedObject):
+        return tool
+    try:
+        return traced(tool, "tool", CallOptions(name=name))
+    except ConfigurationError:
+        # A schema, a string, a provider's built-in tool: nothing here is ever called by this process.
+        return tool
+
+
+def _traced_tool_object(obj: Any, options: CallOptions) -> Any:
+    methods = [name for name in TOOL_METHODS if callable(getattr(obj, name, None))]
+    if not methods:
+        raise _not_accepted(obj, "tool")
+    return traced_methods(obj, methods, options, kind="tool")
+
+
+def _not_accepted(target: Any, kind: CallKind) -> ConfigurationError:
+    accepted = "a function or method of any kind, a class, a callable object"
+    if kind == "agent":
+        accepted += (
+            ", a LangGraph graph or any LangChain Runnable (with the 'langchain' extra), or an object with `tools` "
+            f"and one of the methods {', '.join(AGENT_METHODS[1:])}"
+        )
+    else:
+        accepted += f", a framework's tool, or an object with one of the methods {', '.join(TOOL_METHODS[1:])}"
+    return ConfigurationError(f"trace_{kind} cannot trace a {type(target).__name__}; it accepts {accepted}")
+
+
+def _is_function_like(target: Any) -> bool:
+    return isinstance(
+        target,
+        types.FunctionType
+        | types.MethodType
+        | types.BuiltinFunctionType
+        | classmethod
+        | staticmethod
+        | functools.partial,
+    )
+
+
+def _code_flags(target: Any) -> int:
+    code = getattr(raw_function(target), "__code__", None)
+    return code.co_flags if isinstance(code, types.CodeType) else 0
+
+
+def _function_name(target: Any) -> str:
+    """Return what people call it: the function's own name, an object's ``name``, else its class."""
+    if isinstance(target, functools.partial):
+        return _function_name(cast("functools.partial[Any]", target).func)
+    if isinstance(target, classmethod | staticmethod):
+        return _function_name(target.__func__)
+    name = getattr(target, "__name__", None)
+    return name if isinstance(name, str) else _object_name(target)
+
+
+def _object_name(obj: Any) -> str:
+    for attribute in ("name", "tool_name"):
+        name = field_of(obj, attribute) if not isinstance(obj, type) else vars(obj).get(attribute)
+        if name is None and not isinstance(obj, type):
+            name = vars(type(obj)).get(attribute)
+        if isinstance(name, str) and name:
+            return name
+    return obj.__name__ if isinstance(obj, type) else type(obj).__name__
+
+
+def _find_global(module: str | None, qualified_name: str) -> Any:
+    found: Any = sys.modules.get(module or "")
+    for part in qualified_name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _rebuild(wrapped: Any, kind: CallKind, options: CallOptions) -> Any:
+    return traced(wrapped, kind, options)
+
+
+def _rebuild_object(wrapped: Any, options: Mapping[str, CallOptions]) -> Any:
+    first = next(iter(options.values()), CallOptions())
+    return traced_methods(wrapped, options, first)
