@@ -137,7 +137,9 @@ def score_calls(run: Sequence[RunStep], gold: Sequence[GoldStep], name: str) -> 
     value, pairs = _evaluate(table, preset)
     if table.unknown and _evaluate(compare_calls(run, gold, preset.arguments, unknown="match"), preset)[0] != value:
         return PresetResult(name=name, value=None, not_evaluated="; ".join(table.unknown))
-    reasons = () if value == 1.0 else reasons_for(run, gold, table, pairs, charged=_CHARGED[preset.kind])
+    # An empty run costs precision too, and only the gold's side can say what is missing.
+    charged = _CHARGED[preset.kind] if run else _BOTH
+    reasons = () if value == 1.0 else reasons_for(run, gold, table, pairs, charged=charged)
     return PresetResult(name=name, value=value, pairs=pairs, reasons=reasons)
 
 
@@ -235,10 +237,11 @@ _MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 _ARGUMENTS: Final[tuple[ArgumentMode, ...]] = get_args(ArgumentMode)
 _ORDERS: Final[tuple[Order, ...]] = get_args(Order)
 
+_BOTH: Final[frozenset[Side]] = frozenset({"gold", "run"})
 _CHARGED: Final[Mapping[MatchMode | Measure, frozenset[Side]]] = {
-    "exact": frozenset({"gold", "run"}),
-    "unordered": frozenset({"gold", "run"}),
-    "f1": frozenset({"gold", "run"}),
+    "exact": _BOTH,
+    "unordered": _BOTH,
+    "f1": _BOTH,
     "subset": frozenset({"run"}),
     "precision": frozenset({"run"}),
     "in_order": frozenset({"gold"}),

@@ -1,8 +1,8 @@
 """Print, for each case of other evaluators' metrics, our value beside theirs: ``vectors.py FILE.jsonl``.
 
-One JSON object a line: ``id``, ``metric``, ``value`` (ours; null where there is no adapter or nothing to compare with), ``expected`` (theirs),
-and ``defect`` where a documented defect of theirs accounts for the difference. A count goes to standard error; the
-exit code is 1 when a difference is left unexplained.
+One JSON object a line: ``id``, ``metric``, ``value`` (ours; null where there is no adapter, or nothing to compare
+with), ``expected`` (theirs), and ``defect`` where a documented defect of theirs accounts for the difference. Counts
+go to standard error; the exit code is 1 when a difference is left unexplained.
 """
 
 from __future__ import annotations
