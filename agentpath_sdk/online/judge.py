@@ -3,51 +3,34 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.gold.model import GoldPath
+from agentpath_sdk.gold.registry import LookUp
 from agentpath_sdk.online.cleaning import clean_goal, clean_score
 from agentpath_sdk.online.clock import Clock
 from agentpath_sdk.online.record import ScoreRecord, record_id, replaces
 from agentpath_sdk.scoring.score import PathScore
 from agentpath_sdk.trajectories.model import GoalWord, Trajectory
 
-__all__ = ["Found", "Judge", "Key", "LookUp", "Score"]
+__all__ = ["Finder", "Judge", "Key", "Scorer"]
 
 Key: TypeAlias = tuple[str, str]
 """Trace id and span id of an agent's own span."""
 
 
-class Found(Protocol):
-    """A gold path, how it was found, and how sure that is (0..1)."""
-
-    @property
-    def gold(self) -> GoldPath:
-        """The gold path."""
-        ...
-
-    @property
-    def match(self) -> str:
-        """id, text, template, fuzzy, semantic."""
-        ...
-
-    @property
-    def confidence(self) -> float:
-        """1.0 for id and text."""
-        ...
-
-
-LookUp: TypeAlias = Callable[[Trajectory], Found | None]
-Score: TypeAlias = Callable[[Trajectory, GoldPath | None], PathScore]
+Finder: TypeAlias = Callable[[Trajectory], LookUp]
+Scorer: TypeAlias = Callable[[Trajectory, Sequence[GoldPath]], PathScore]
+"""Judges against the best of several alternatives, or against none."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Retained:
     trajectory: Trajectory
-    found: Found | None
+    found: LookUp
     record: ScoreRecord
 
 
@@ -63,7 +46,7 @@ class Judge:
     The gold path is looked up once per run and pinned: a revision is judged by the same one.
     """
 
-    def __init__(self, look_up: LookUp, score: Score, *, clock: Clock, retained: int, patience_seconds: float) -> None:
+    def __init__(self, look_up: Finder, score: Scorer, *, clock: Clock, retained: int, patience_seconds: float) -> None:
         self._look_up = look_up
         self._score = score
         self._clock = clock
@@ -118,16 +101,16 @@ class Judge:
             return replace(trajectory, goal=before.trajectory.goal)
         return trajectory
 
-    def _find(self, trajectory: Trajectory) -> Found | None:
+    def _find(self, trajectory: Trajectory) -> LookUp:
         try:
             return self._look_up(trajectory)
         except Exception as error:
             HEALTH.fault("online.look_up", error)
             if HEALTH.raise_faults:
                 raise
-            return None
+            return LookUp(reason=f"the look-up failed: {type(error).__name__}")
 
-    def _record(self, trajectory: Trajectory, found: Found | None, before: _Retained | None) -> ScoreRecord:
+    def _record(self, trajectory: Trajectory, found: LookUp, before: _Retained | None) -> ScoreRecord:
         score, error_type = self._scored(trajectory, found)
         trace_id, span_id = _key(trajectory)
         return ScoreRecord(
@@ -137,8 +120,8 @@ class Judge:
             score=score,
             agent=trajectory.agent,
             conversation_id=trajectory.conversation_id,
-            gold_path_match=None if found is None else found.match,
-            gold_path_confidence=None if found is None else found.confidence,
+            gold_path_match=found.how,
+            gold_path_confidence=found.confidence if found.paths else None,
             completeness=trajectory.completeness,
             incomplete_reasons=trajectory.incomplete_reasons,
             stop_reason=trajectory.stop_reason,
@@ -153,9 +136,9 @@ class Judge:
             error_type=error_type,
         )
 
-    def _scored(self, trajectory: Trajectory, found: Found | None) -> tuple[PathScore, str | None]:
+    def _scored(self, trajectory: Trajectory, found: LookUp) -> tuple[PathScore, str | None]:
         try:
-            return clean_score(self._score(trajectory, None if found is None else found.gold)), None
+            return clean_score(self._scored_with_reason(trajectory, found)), None
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -165,6 +148,13 @@ class Judge:
                 raise
             return _unscored(type(error).__name__, found), type(error).__name__
 
+    def _scored_with_reason(self, trajectory: Trajectory, found: LookUp) -> PathScore:
+        score = self._score(trajectory, found.paths)
+        if found.paths or found.reason is None or score.not_evaluated is None:
+            return score
+        # The scorer knows only that there is no gold path; the look-up knows why.
+        return replace(score, not_evaluated=f"{score.not_evaluated}: {found.reason}")
+
     def _retain(self, key: Key, retained: _Retained) -> None:
         self._retained[key] = retained
         self._retained.move_to_end(key)
@@ -172,15 +162,15 @@ class Judge:
             self._retained.popitem(last=False)
 
 
-def _unscored(error_type: str, found: Found | None) -> PathScore:
+def _unscored(error_type: str, found: LookUp) -> PathScore:
     return PathScore(
         value=None,
         name="composite",
         label="not_evaluated",
         metrics={},
         not_evaluated=f"the scorer failed: {error_type}",
-        gold_path_id=None if found is None else found.gold.id,
-        gold_path_version=None if found is None else found.gold.version,
+        gold_path_id=None if found.path is None else found.path.id,
+        gold_path_version=None if found.path is None else found.path.version,
     )
 
 

@@ -20,7 +20,7 @@ from agentpath_sdk.online.emit import Emitter, score_attributes
 from agentpath_sdk.online.forks import reset_after_fork
 from agentpath_sdk.online.holding import Hold
 from agentpath_sdk.online.intake import VOCABULARY, Intake
-from agentpath_sdk.online.judge import Judge, Key, LookUp, Score
+from agentpath_sdk.online.judge import Finder, Judge, Key, Scorer
 from agentpath_sdk.online.record import ScoreExporter, ScoreRecord
 from agentpath_sdk.online.spool import Spool, SpoolState
 from agentpath_sdk.online.worker import Worker
@@ -63,8 +63,8 @@ class Pipeline:
 
     def __init__(
         self,
-        look_up: LookUp,
-        score: Score,
+        look_up: Finder,
+        score: Scorer,
         *,
         settings: OnlineSettings | None = None,
         emitters: Sequence[Emitter] = (),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from opentelemetry.trace import set_span_in_context
 from agentpath_sdk import semconv
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.gold.model import CallStep, GoldPath
-from agentpath_sdk.online.judge import Found
+from agentpath_sdk.gold.registry import LookUp
 from agentpath_sdk.online.pipeline import Pipeline
 from agentpath_sdk.online.processor import AgentPathSpanProcessor
 from agentpath_sdk.online.record import ScoreRecord
@@ -31,13 +30,16 @@ from .fakes import RecordingExporter
 GOLD = GoldPath(id="t1-t2", version="2", agent="planner", steps=(CallStep(tool="t1"), CallStep(tool="t2")))
 
 
-def find(trajectory: Trajectory) -> Found | None:
+def find(trajectory: Trajectory) -> LookUp:
     """Return the one gold path, for the one agent that has it."""
-    return SimpleNamespace(gold=GOLD, match="agent", confidence=1.0) if trajectory.agent == "planner" else None
+    if trajectory.agent == "planner":
+        return LookUp(paths=(GOLD,), how="agent", confidence=1.0)
+    return LookUp(reason="no gold path applies to this agent")
 
 
-def share_of_gold(trajectory: Trajectory, gold: GoldPath | None) -> PathScore:
+def share_of_gold(trajectory: Trajectory, paths: Sequence[GoldPath]) -> PathScore:
     """Return the share of gold tools that were used; enough of a scorer to see that the pipeline works."""
+    gold = paths[0] if paths else None
     reason = "no gold path" if gold is None else None
     if trajectory.completeness == "known_incomplete":
         reason = f"incomplete: {'; '.join(trajectory.incomplete_reasons)}"
@@ -69,12 +71,13 @@ class Bench:
     provider: TracerProvider
     exported: InMemorySpanExporter
     emitted: list[ScoreRecord] = field(default_factory=list)
+    scope: str = "somebody.else"
 
     def start(self, name: str, operation: str | None, parent: Span | None = None, **attributes: Any) -> Any:
         context = Context() if parent is None else set_span_in_context(parent, Context())
         kinds = {"invoke_agent": semconv.AGENT_NAME, "execute_tool": semconv.TOOL_NAME}
         given = {} if operation is None else {semconv.OPERATION_NAME: operation, kinds.get(operation, "x"): name}
-        tracer = self.provider.get_tracer("somebody.else")
+        tracer = self.provider.get_tracer(self.scope)
         return tracer.start_span(f"{operation} {name}", context=context, attributes={**given, **attributes})
 
     def agent(self, name: str = "planner", parent: Span | None = None, **attributes: Any) -> Any:

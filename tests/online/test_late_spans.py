@@ -99,6 +99,7 @@ def test_a_less_complete_revision_never_takes_the_place_of_a_complete_one(bench:
 
 
 def test_our_own_runs_are_judged_at_once_when_all_their_calls_have_come(bench: Bench) -> None:
+    bench.scope = "agentpath_sdk"
     root = bench.agent(**{"agentpath.run.calls": 2})
     bench.tool("t1", root)
     bench.tool("t2", root)
