@@ -93,7 +93,7 @@ class OpenTrace:
     def _shared(self, name: str, value: str) -> str:
         """Return a text equal to ``value``, the same object for each span that repeats it."""
         known = self.texts.get(name)
-        if known == value:
+        if known is not None and known == value:
             return known
         self.texts[name] = value
         return value
