@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
@@ -10,7 +9,7 @@ from typing import Any, Final, cast
 from agentpath_sdk.gold.answers import read_answer
 from agentpath_sdk.gold.ids import id_from_query, id_from_steps
 from agentpath_sdk.gold.model import CallStep, GoldPath, Provenance
-from agentpath_sdk.gold.query_text import normalise
+from agentpath_sdk.gold.queries import read_queries
 from agentpath_sdk.gold.schema import FileEntry, HeaderEntry, PathEntry, Problem, closest, validated
 from agentpath_sdk.gold.steps import innermost, read_record_steps, read_steps
 from agentpath_sdk.gold.wording import found, is_list
@@ -21,8 +20,6 @@ __all__ = ["Built", "build_paths"]
 
 _RECORD: Final = "gold_trajectory"
 _RECORD_KEYS: Final = frozenset(PathEntry.model_fields) - {"steps", "queries", "defaults", "tools"}
-_SLOT: Final = re.compile(r"(?<!\{)\{[A-Za-z_]\w*\}(?!\})")
-_ESCAPED_SLOT: Final = re.compile(r"\{(\{[A-Za-z_]\w*\})\}")
 _PARTS: Final = frozenset(METRICS) - {"composite"}
 _LIMITED: Final = frozenset({*METRICS, "score"})
 
@@ -105,7 +102,7 @@ class _Building:
             description=entry.description,
             version=entry.version or header.version or "1",
             agent=entry.agent or header.agent,
-            queries=self._queries(entry, loc),
+            queries=read_queries(entry, loc, self.built.problems),
             status=entry.status or header.status or "approved",
             provenance=Provenance(**provenance.model_dump()) if provenance else Provenance(),
             tags=tuple(dict.fromkeys([*(header.tags or []), *(entry.tags or [])])),
@@ -123,27 +120,6 @@ class _Building:
         derived = id_from_query(path.queries[0]) if path.queries else id_from_steps(entry.steps)
         self.built.derived.add(derived)
         return derived
-
-    def _queries(self, entry: PathEntry, loc: Loc) -> tuple[str, ...]:
-        if entry.query is not None and entry.queries is not None:
-            self._wrong((*loc, "query"), "'query' and 'queries' in one path; expected one of them")
-        if entry.query is not None:
-            self._check_words(entry.query, (*loc, "query"))
-            return (entry.query,)
-        for at, query in enumerate(entry.queries or []):
-            self._check_words(query, (*loc, "queries", at))
-            self._check_slots(query, (*loc, "queries", at))
-        return tuple(_ESCAPED_SLOT.sub(r"\1", query) for query in entry.queries or [])
-
-    def _check_words(self, query: str, loc: Loc) -> None:
-        if not normalise(query):
-            self._wrong(loc, f"the query {query!r} holds nothing to compare")
-
-    def _check_slots(self, query: str, loc: Loc) -> None:
-        slot = _SLOT.search(query)
-        if slot:
-            text = f"{slot[0]} is the slot of a template, which this version does not read"
-            self._wrong(loc, text, f"write {{{slot[0]}}} for braces as they stand")
 
     def _weights(self, raw: Any, loc: Loc) -> Mapping[str, float] | None:
         if raw is None:

@@ -33,7 +33,7 @@ from agentpath_sdk.gold.schema import Problem, closest
 from agentpath_sdk.gold.wording import TypeName, found, is_list, json_type
 from agentpath_sdk.gold.yaml_core import Loc
 
-__all__ = ["Comparing", "holds_matcher", "read_matcher", "word_of"]
+__all__ = ["MATCHER_WORDS", "Comparing", "holds_matcher", "read_matcher", "word_of"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -243,6 +243,9 @@ _FORMS: Final[Mapping[str, _Form]] = {
     "$type": _Form(_type, (), "{$type: text}"),
     "$call": _Form(_call, ("value", "threshold"), "{$call: name, value: expected}"),
 }
+MATCHER_WORDS: Final = frozenset(_FORMS)
+"""All words that a matcher may start with, ``$`` included."""
+
 # Words of other tools, and ours for the same thing.
 _OTHER_WORDS: Final[Mapping[str, str]] = {
     "any": "$ignore",

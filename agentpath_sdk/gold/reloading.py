@@ -99,7 +99,7 @@ class ReloadingRegistry:
         return self._current.look_up(trajectory)
 
     def reload_if_changed(self, *, now: bool = False) -> bool:
-        """Return whether a new registry took effect; ``now`` looks at the files even before they are due. Never raises."""
+        """Return whether a new registry took effect; ``now`` looks at the files before they are due. Never raises."""
         lock = self._own_lock()
         if not lock.acquire(blocking=False):
             # Another thread is at it.

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from agentpath_sdk.gold.matchers import Exact
 from agentpath_sdk.gold.model import ArgumentMatcher, CallStep
-from agentpath_sdk.gold.notation import Comparing, read_matcher
+from agentpath_sdk.gold.notation import MATCHER_WORDS, Comparing, read_matcher
 from agentpath_sdk.gold.schema import ComparingEntry, Problem, StepEntry, ToolEntry, closest, validated
 from agentpath_sdk.gold.wording import found
 from agentpath_sdk.gold.yaml_core import Loc
@@ -70,6 +70,9 @@ def _arguments(
 ) -> dict[str, ArgumentMatcher] | None:
     if entry.arguments is None:
         return None
+    for word in MATCHER_WORDS & entry.arguments.keys():
+        text = f"expected the names of arguments, found the matcher {word!r}"
+        problems.append(Problem((*loc, word), text, f"'- {entry.tool}' alone leaves the arguments unchecked"))
     comparing = Comparing(
         fold_case=how.fold_case or False,
         coerce_numbers=how.coerce_numbers or False,
