@@ -18,7 +18,7 @@ from agentpath_langchain.placing import Place, agent_name, is_agent, is_graph_no
 from agentpath_langchain.results import call_id_of, documents_of, messages_in, result_of
 from agentpath_langchain.runs import Link, runs_of
 from agentpath_langchain.states import answer_of, conversation_of, query_of
-from agentpath_langchain.tool_options import options_named
+from agentpath_langchain.tool_options import ToolOptions, options_named
 from agentpath_sdk import semconv
 from agentpath_sdk._guard import guard
 from agentpath_sdk.errors import MissingExtraError
@@ -56,6 +56,8 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
         super().__init__()
         self._recorder = recorder or get_recorder()
         self._runs = runs_of(self._recorder)
+        self.tool_options: ToolOptions | None = None
+        """Held for the traced tool that this handler was made for."""
 
     def __copy__(self) -> AgentPathCallbackHandler:
         return self
@@ -267,7 +269,9 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
             place = place_of(parent_run_id, self._recorder, self._runs)
             agent = place.around.agent if place.around is not None else None
             is_ours = agent is not None and isinstance(agent.door, AgentPathCallbackHandler)
-            verdict = is_agent(place, name, tags, facts, is_ours)
+            # A stand-in has opened the run under this very id.
+            is_open = self._recorder.get(run_id) is not None
+            verdict = is_open or is_agent(place, name, tags, facts, is_ours)
             top = None if place.link is None else place.link.top or place.link
             if verdict:
                 link = Link(run_id, top=top, owns=True, agent=facts.get("lc_agent_name"))

@@ -39,7 +39,7 @@ class Switch:
     def get(self) -> AgentPathCallbackHandler | None:
         """Return the shared handler if this context is to be heard, else None."""
         if self.everywhere or self._depth.get():
-            return self._shared()
+            return self.shared()
         return None
 
     @contextmanager
@@ -70,7 +70,8 @@ class Switch:
         # With the class given, a handler the user passed is not joined by a second one.
         module.register_configure_hook(self, inheritable=True, handle_class=AgentPathCallbackHandler)
 
-    def _shared(self) -> AgentPathCallbackHandler:
+    def shared(self) -> AgentPathCallbackHandler:
+        """Return the process-wide handler."""
         graphs = _LIFECYCLE_MODULE in sys.modules
         handler = self._handler
         if handler is None or (graphs and not self._hears_graphs):
