@@ -36,10 +36,15 @@ SCORE_BOUNDS: Final = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _OTHER: Final = "_other"
 _GOAL_SUCCESS: Final = "goal_success"
 
-try:
-    _VERSION: str | None = version("agentpath-sdk")
-except PackageNotFoundError:  # run from a source tree
-    _VERSION = None
+
+def _version() -> str:
+    try:
+        return version("agentpath-sdk")
+    except PackageNotFoundError:  # run from a source tree
+        return ""
+
+
+_VERSION: Final = _version()
 
 
 class Emitter(Protocol):
@@ -152,7 +157,7 @@ class Metrics:
     """
 
     def __init__(self, provider: MeterProvider | None = None, *, max_label_sets: int = 500) -> None:
-        meter = metrics.get_meter(semconv.SCOPE_NAME, _VERSION or "", meter_provider=provider)
+        meter = metrics.get_meter(semconv.SCOPE_NAME, _VERSION, meter_provider=provider)
         self._trajectories = meter.create_counter(
             semconv.METRIC_TRAJECTORIES, unit="{trajectory}", description="Scored or not evaluated agent runs, by label"
         )
@@ -221,7 +226,7 @@ class EvaluateSpans:
 
 def observe_health(provider: MeterProvider | None = None) -> None:
     """Create the observable counter ``agentpath.health``: the health counters, by name."""
-    meter = metrics.get_meter(semconv.SCOPE_NAME, _VERSION or "", meter_provider=provider)
+    meter = metrics.get_meter(semconv.SCOPE_NAME, _VERSION, meter_provider=provider)
     meter.create_observable_counter(
         semconv.METRIC_HEALTH,
         callbacks=[_health_observations],

@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agentpath_sdk._guard import HEALTH, guard
-from agentpath_sdk.online.current import current_pipeline
+from agentpath_sdk.online.current import follow_pipeline
 from agentpath_sdk.online.forks import reset_after_fork
 from agentpath_sdk.online.holding import Hold
 from agentpath_sdk.online.pipeline import Pipeline, will_be_judged
@@ -37,12 +37,24 @@ class AgentPathExporter(SpanExporter):
 
     def __init__(self, inner: SpanExporter, pipeline: Pipeline | None = None) -> None:
         self._inner = inner
-        self._pipeline = pipeline
+        self._pipeline: Pipeline | None = None
         self._hold: Hold | None = None
-        self._held_for: Pipeline | None = None
         self._sender = Worker(self._send_ready, name="exporter", pending=lambda: bool(self._ready))
         self._reset()
         reset_after_fork(self)
+        if pipeline is None:
+            follow_pipeline(self)
+        else:
+            self.use(pipeline)
+
+    def use(self, pipeline: Pipeline | None) -> None:
+        """Wait for the verdicts of ``pipeline`` from now on; None = let everything pass."""
+        before = self._hold
+        self._hold = None if pipeline is None else pipeline.new_hold(remember=True, send=self._send_soon)
+        self._pipeline = pipeline
+        if before is not None:
+            before.release_all()
+            self._send_soon(None)
 
     def _reset(self) -> None:
         self._ready: deque[ReadableSpan] = deque()
@@ -56,8 +68,9 @@ class AgentPathExporter(SpanExporter):
         """Hand ``spans`` to ``inner``, agents' spans once their verdict is known."""
         passing = list(spans)
         with guard("online.export"):
-            if (pipeline := self._pipeline or current_pipeline()) is not None:
-                passing = self._admit(pipeline, spans)
+            pipeline, hold = self._pipeline, self._hold
+            if pipeline is not None and hold is not None:
+                passing = self._admit(pipeline, hold, spans)
         return self._export([*self._take_ready(), *passing])
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
@@ -71,15 +84,14 @@ class AgentPathExporter(SpanExporter):
 
     def shutdown(self) -> None:
         """Export every held span, with a verdict where there is one, and shut ``inner`` down."""
-        pipeline = self._pipeline or current_pipeline()
+        pipeline = self._pipeline
         self._settle(pipeline.settings.shutdown_seconds if pipeline is not None else _SHUTDOWN_SECONDS)
         self._sender.stop(0.0)
         with guard("online.next_exporter"):
             self._inner.shutdown()
 
-    def _admit(self, pipeline: Pipeline, spans: Sequence[ReadableSpan]) -> list[ReadableSpan]:
+    def _admit(self, pipeline: Pipeline, hold: Hold, spans: Sequence[ReadableSpan]) -> list[ReadableSpan]:
         """Return the spans that may pass now; the rest is held."""
-        hold = self._hold_of(pipeline)
         passing: list[ReadableSpan] = []
         for span in spans:
             if not will_be_judged(span):
@@ -87,24 +99,16 @@ class AgentPathExporter(SpanExporter):
                 pipeline.offer_exported(span)
                 continue
             hold.hold(span, self._ready.append)
-            if not pipeline.offer_exported(span):
+            if not pipeline.offer_exported(span) or self._pipeline is not pipeline:
                 hold.let_go(span)
         return passing
-
-    def _hold_of(self, pipeline: Pipeline) -> Hold:
-        if self._hold is None or self._held_for is not pipeline:
-            if self._hold is not None:
-                self._hold.release_all()
-            self._hold = pipeline.new_hold(remember=True, send=self._send_soon)
-            self._held_for = pipeline
-        return self._hold
 
     def _settle(self, timeout: float) -> bool:
         deadline = time.monotonic() + timeout
         flushed = True
         with guard("online.force_flush"):
-            if (pipeline := self._pipeline or current_pipeline()) is not None:
-                flushed = pipeline.flush(timeout)
+            if self._pipeline is not None:
+                flushed = self._pipeline.flush(timeout)
             if self._hold is not None:
                 self._hold.release_all()
             flushed = self._sender.run_now(max(deadline - time.monotonic(), 0.0)) and flushed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.sdk.trace import ReadableSpan
@@ -122,24 +122,28 @@ def with_attributes(span: ReadableSpan, attributes: Mapping[str, Any]) -> Readab
     """Return a copy of ``span`` with ``attributes`` added; the SDK's spans are frozen once they have ended."""
     merged = BoundedAttributes(attributes={**(span.attributes or {}), **attributes})
     merged.dropped = span.dropped_attributes
-    events = BoundedList.from_seq(None, span.events)
-    events.dropped = span.dropped_events
-    links = BoundedList.from_seq(None, span.links)
-    links.dropped = span.dropped_links
     return ReadableSpan(
         name=span.name,
         context=span.get_span_context(),
         parent=span.parent,
         resource=span.resource,
         attributes=merged,
-        events=events,
-        links=links,
+        events=_bounded(span.events, span.dropped_events),
+        links=_bounded(span.links, span.dropped_links),
         kind=span.kind,
         status=span.status,
         start_time=span.start_time,
         end_time=span.end_time,
         instrumentation_scope=span.instrumentation_scope,
     )
+
+
+def _bounded(items: Sequence[Any], dropped: int) -> Sequence[Any]:
+    """Return ``items`` as the SDK keeps them, so that the number of dropped ones stays with them."""
+    kept = cast("Any", BoundedList(None))
+    kept.extend(items)
+    kept.dropped = dropped
+    return cast("Sequence[Any]", kept)
 
 
 def _key(span: ReadableSpan) -> Key:

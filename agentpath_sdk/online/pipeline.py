@@ -36,6 +36,8 @@ _POLL_SECONDS: Final = 0.2
 """How often the worker looks at its queue while runs are open; a span never wakes a busy worker."""
 _IDLE_SECONDS: Final = 60.0
 _OUTCOMES_KEPT: Final = 65_536
+# Where the OpenTelemetry API keeps it until the specification has decided.
+_SUPPRESS: Final[str] = getattr(context_api, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation")
 
 _Closing: TypeAlias = Literal["no", "ended", "all"]
 GoalSink: TypeAlias = Callable[[str, str, GoalWord, int], None]
@@ -71,6 +73,7 @@ class Pipeline:
         score_exporters: Sequence[ScoreExporter] = (),
         goal_sink: GoalSink | None = None,
         housekeeping: Callable[[], object] | None = None,
+        on_first_span: Callable[[], object] | None = None,
         clock: Clock = SYSTEM_CLOCK,
         background: bool = True,
     ) -> None:
@@ -84,6 +87,7 @@ class Pipeline:
         self._housekeeping = housekeeping
         self._holds: WeakSet[Hold] = WeakSet()
         self._senders: list[Callable[[float | None], bool]] = []
+        self._on_first_span = on_first_span
         self._worker = Worker(self.step, name="pipeline", pending=self._pending, background=background)
         self._intake = Intake(capacity=self.settings.queue_size, worker=self._worker)
         self._spools = tuple(self._spool(exporter, number) for number, exporter in enumerate(score_exporters, 1))
@@ -118,6 +122,7 @@ class Pipeline:
         resource = span.resource
         if id(resource) not in self._sources:
             self._note_source(resource)
+            self._begin()
         self._intake.started(span)
 
     def offer(self, span: ReadableSpan) -> bool:
@@ -127,6 +132,7 @@ class Pipeline:
     def offer_exported(self, span: ReadableSpan) -> bool:
         """As ``offer``, for an exporter: a span that a processor has already offered counts as taken."""
         if id(span.resource) not in self._sources:
+            self._begin()
             return self._intake.offer(span)
         if self._worker.idle:
             self._worker.wake()  # what the exporter holds needs somebody to watch the time
@@ -140,6 +146,11 @@ class Pipeline:
         self._outcomes.append(((trace_id, span_id), goal))
         if self._worker.idle:
             self._worker.wake()
+
+    @property
+    def puts_scores_on_spans(self) -> bool:
+        """True once somebody holds agents' spans for their score."""
+        return bool(self._holds)
 
     def new_hold(self, *, remember: bool = False, send: Callable[[float | None], bool] | None = None) -> Hold:
         """Return a hold whose spans get this pipeline's verdicts.
@@ -201,6 +212,11 @@ class Pipeline:
             done = send(max(deadline - time.monotonic(), 0.0)) and done
         return done
 
+    def _begin(self) -> None:
+        if self._on_first_span is not None:
+            act, self._on_first_span = self._on_first_span, None
+            act()
+
     def _note_source(self, resource: Resource) -> None:
         if len(self._sources) >= 64:
             self._sources.clear()
@@ -211,7 +227,7 @@ class Pipeline:
     def step(self) -> float:
         """Do all that is due; return the seconds until something else will be."""
         # Whatever scoring or a score exporter calls (a judge model, HTTP) is not the application's telemetry.
-        token = context_api.attach(context_api.set_value(context_api._SUPPRESS_INSTRUMENTATION_KEY, True))
+        token = context_api.attach(context_api.set_value(_SUPPRESS, True))
         try:
             return self._step()
         finally:

@@ -80,15 +80,16 @@ class ForwardingSpanProcessor(SpanProcessor):
 
     def on_end(self, span: ReadableSpan) -> None:
         """Pass on, or hold if this is an agent's span and its verdict is to come."""
-        pipeline, held = self.pipeline, False
+        pipeline, hold, held = self.pipeline, self._hold, False
         if pipeline is not None:
             with guard("online.on_end"):
                 # Held before it is offered: the verdict of a run may be there before ``offer`` returns.
                 if will_be_judged(span):
-                    self._hold.hold(span, self._forward)
+                    hold.hold(span, self._forward)
                     held = True
-                if not pipeline.offer(span) and held:
-                    self._hold.let_go(span)
+                taken = pipeline.offer(span)
+                if held and not (taken and self.pipeline is pipeline):
+                    hold.let_go(span)
         if not held:
             self._forward(span)
 
@@ -110,6 +111,12 @@ class ForwardingSpanProcessor(SpanProcessor):
         self._hold.release_all()
         with guard("online.next_processor"):
             self._next.shutdown()
+
+    def attach(self, pipeline: Pipeline) -> None:
+        """Feed ``pipeline`` from now on, and take its verdicts."""
+        self._hold.release_all()
+        self._hold = pipeline.new_hold()
+        self.pipeline = pipeline
 
     def detach(self) -> None:
         """Pass on everything held and feed no pipeline any more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -78,7 +78,7 @@ class LineFile:
         return os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), _FILE_MODE)
 
     @contextmanager
-    def _locked(self, size: int) -> Iterator[int]:
+    def _locked(self, size: int) -> Generator[int]:
         for _ in range(_REOPEN_TRIES):
             descriptor = self._open()
             try:

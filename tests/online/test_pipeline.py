@@ -381,4 +381,3 @@ def test_the_worker_thread_judges_without_being_told(make_bench: Callable[..., B
     bench.run("t1", "t2")
     assert bench.pipeline.flush(5.0)
     assert [record.score.value for record in bench.exporter.records] == [1.0]
-

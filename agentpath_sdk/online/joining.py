@@ -1,0 +1,82 @@
+"""Joining the application's own tracer provider: once per provider, and never in its place."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from opentelemetry import trace
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+
+from agentpath_sdk.errors import ConfigurationError
+from agentpath_sdk.online.pipeline import Pipeline
+from agentpath_sdk.online.processor import AgentPathSpanProcessor, ForwardingSpanProcessor
+
+__all__ = ["detach_all", "join", "provider_of", "sdk_provider"]
+
+_plain: Final[WeakKeyDictionary[Any, AgentPathSpanProcessor]] = WeakKeyDictionary()
+_forwarding: Final[WeakKeyDictionary[Any, list[tuple[object, ForwardingSpanProcessor]]]] = WeakKeyDictionary()
+"""By provider: what is forwarded to, and the processor that does. A provider cannot let a processor go, so
+configuring again with the same one must find it, or its spans would go out twice."""
+
+
+def sdk_provider() -> Any | None:
+    """Return the global tracer provider if one that takes span processors is set, else None."""
+    provider = trace.get_tracer_provider()
+    return provider if hasattr(provider, "add_span_processor") else None
+
+
+def provider_of(given: trace.TracerProvider | None) -> Any:
+    """Return ``given``, else the global provider; where none is set yet, an SDK provider is made and set.
+
+    Raises:
+        ConfigurationError: the provider takes no span processors.
+    """
+    if given is None and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        trace.set_tracer_provider(TracerProvider())
+    provider = trace.get_tracer_provider() if given is None else given
+    if not hasattr(provider, "add_span_processor"):
+        raise ConfigurationError(
+            f"tracer provider {type(provider).__name__!r} takes no span processors; "
+            "pass the OpenTelemetry SDK's with configure(tracer_provider=...)"
+        )
+    return provider
+
+
+def join(provider: Any, pipeline: Pipeline, forward_to: SpanProcessor | SpanExporter | None) -> None:
+    """Feed ``pipeline`` from ``provider``: beside its processors, or standing before ``forward_to``."""
+    detach_all(provider)
+    if forward_to is None:
+        _join_beside(provider, pipeline)
+    else:
+        _join_before(provider, pipeline, forward_to)
+
+
+def detach_all(provider: Any) -> None:
+    """Stop feeding anything from ``provider``; what is held is passed on."""
+    if (plain := _plain.get(provider)) is not None:
+        plain.pipeline = None
+    for _, processor in _forwarding.get(provider, ()):
+        processor.detach()
+
+
+def _join_beside(provider: Any, pipeline: Pipeline) -> None:
+    plain = _plain.get(provider)
+    if plain is not None:
+        plain.pipeline = pipeline
+        return
+    _plain[provider] = AgentPathSpanProcessor(pipeline)
+    provider.add_span_processor(_plain[provider])
+
+
+def _join_before(provider: Any, pipeline: Pipeline, forward_to: SpanProcessor | SpanExporter) -> None:
+    known = _forwarding.setdefault(provider, [])
+    for target, processor in known:
+        if target is forward_to:
+            processor.attach(pipeline)
+            return
+    following = BatchSpanProcessor(forward_to) if isinstance(forward_to, SpanExporter) else forward_to
+    processor = ForwardingSpanProcessor(following, pipeline)
+    known.append((forward_to, processor))
+    provider.add_span_processor(processor)
