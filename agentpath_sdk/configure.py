@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias, get_args
 
 from opentelemetry import metrics, trace
 from opentelemetry._logs import LoggerProvider, get_logger_provider
@@ -169,6 +169,8 @@ def configure(
         FileFormatError: a gold file cannot be read; nothing has been changed then.
     """
     parts = _settings(settings, weights)
+    if mode not in get_args(Mode):
+        raise ConfigurationError(f"mode={mode!r}: there are {', '.join(get_args(Mode))}")
     registry = _registry(gold, parts.online)
     provider = joining.provider_of(tracer_provider)
     with _lock:
@@ -291,6 +293,8 @@ def _check(name: str, kind: str, value: Any) -> None:
 
 def _weights(given: str | Mapping[str, float]) -> Mapping[str, float]:
     if not isinstance(given, str):
+        for metric, weight in given.items():
+            _check(f"weights[{metric!r}]", "float", weight)
         return given
     if given not in WEIGHT_PROFILES:
         raise ConfigurationError(f"weights={given!r} is no profile; there are {', '.join(sorted(WEIGHT_PROFILES))}")
