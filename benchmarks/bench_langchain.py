@@ -12,7 +12,13 @@ from harness import Row, timed
 _CALLS: Final = 200
 _ROUNDS: Final = 25
 _GOAL: Final = 0.35
-_ARGUMENTS: Final = {"query": "temperature of Mars " * 6, "limit": 10, "language": "en", "fields": ["a", "b"], "exact": True}
+_ARGUMENTS: Final = {
+    "query": "temperature of Mars " * 6,
+    "limit": 10,
+    "language": "en",
+    "fields": ["a", "b"],
+    "exact": True,
+}
 _RESULT: Final = "The mean temperature is minus sixty-five degrees. " * 20
 
 

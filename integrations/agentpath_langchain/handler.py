@@ -24,6 +24,7 @@ from agentpath_sdk._guard import guard
 from agentpath_sdk.errors import MissingExtraError
 from agentpath_sdk.tracing import content
 from agentpath_sdk.tracing.options import CallOptions
+from agentpath_sdk.tracing.recording import STEP_KINDS
 from agentpath_sdk.tracing.recorder import UNSET, Recorder, Recording, get_recorder
 
 try:
@@ -191,7 +192,9 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
     ) -> None:
         """Open a chat model call."""
         with guard("langchain.model_start"):
-            self._model_start(serialized, [m for batch in messages for m in batch], run_id, parent_run_id, metadata, kwargs)
+            self._model_start(
+                serialized, [m for batch in messages for m in batch], run_id, parent_run_id, metadata, kwargs
+            )
 
     def on_llm_start(
         self,
@@ -280,8 +283,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
                 assert place.around is not None
                 link = Link(place.around.key, top=top, agent=facts.get("lc_agent_name"))
                 link.waiting = (name, inputs, facts) if verdict is None else None
-                if place.link is None:
-                    _adopt_conversation(place.around, facts)
+                _adopt_conversation(place.around, facts)
             self._runs.put(run_id, link)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
@@ -360,7 +362,8 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
         metadata: Mapping[str, Any],
         kwargs: Mapping[str, Any],
     ) -> None:
-        deferred = bool(kwargs.get("defers_inputs"))
+        # A streamed run is started with a placeholder and tells its input at its end.
+        deferred = bool(kwargs.get("defers_inputs")) or _is_placeholder(inputs)
         query = None if deferred else query_of(inputs)
         recording = self._recorder.start(
             run_id,
@@ -421,12 +424,14 @@ def _missing_call_id(recording: Recording, call_id: str | None) -> dict[str, Any
 
 
 def _adopt_conversation(recording: Recording, metadata: Mapping[str, Any]) -> None:
-    """Give a decorated agent the conversation that the LangChain run inside it is called with."""
+    """Give an agent the conversation that a LangChain run inside it is called with."""
     agent = recording.agent
+    if agent is None or agent.conversation_id is not None or not agent.live or recording.kind in STEP_KINDS:
+        return
     found = conversation_of(metadata)
-    if agent is not None and agent.live and agent.conversation_id is None and found is not None:
+    if found is not None:
         agent.conversation_id = found
-        agent.essential[semconv.CONVERSATION_ID] = agent.content[semconv.CONVERSATION_ID] = found
+        agent.late = {**agent.late, semconv.CONVERSATION_ID: found}
         pauses.link_to_paused(agent)
 
 
@@ -443,6 +448,12 @@ def _plain_input(inputs: Any) -> Any:
     """Return what a run was started with when that is no question: the answer a paused graph is resumed with."""
     resume = getattr(inputs, "resume", None)
     return {"resume": resume} if resume is not None else inputs
+
+
+def _is_placeholder(inputs: Any) -> bool:
+    if not isinstance(inputs, dict) or len(cast("dict[str, Any]", inputs)) != 1:
+        return False
+    return isinstance(text := cast("dict[str, Any]", inputs).get("input"), str) and not text
 
 
 def _is_state(outputs: Any) -> bool:

@@ -148,7 +148,9 @@ def _returned(value: Any) -> StructuredTool:
         ({"isError": False, "content": []}, None),
     ],
 )
-def test_a_returned_error_counts_when_a_flag_says_so(spans: Any, value: Any, message: str | None, as_call: bool) -> None:
+def test_a_returned_error_counts_when_a_flag_says_so(
+    spans: Any, value: Any, message: str | None, as_call: bool
+) -> None:
     given: Any = {"type": "tool_call", "name": "act", "id": "c1", "args": {}} if as_call else {}
     _returned(value).invoke(given, {"callbacks": [AgentPathCallbackHandler()]})
     span = spans.one("execute_tool act")
@@ -179,7 +181,9 @@ def test_an_error_that_langchain_turns_into_a_message_is_an_error(spans: Any) ->
         raise ToolException("quota is used up")
 
     made = StructuredTool.from_function(act, name="act", description="Act.", handle_tool_error=True)
-    made.invoke({"type": "tool_call", "name": "act", "id": "c1", "args": {}}, {"callbacks": [AgentPathCallbackHandler()]})
+    made.invoke(
+        {"type": "tool_call", "name": "act", "id": "c1", "args": {}}, {"callbacks": [AgentPathCallbackHandler()]}
+    )
     span = spans.one("execute_tool act")
     assert (spans.outcome(span), span.status.description) == ("error", "quota is used up")
 
