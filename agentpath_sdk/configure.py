@@ -8,7 +8,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any, Final, Self, TypeAlias, get_args
 
 from opentelemetry import metrics, trace
@@ -30,7 +29,7 @@ from agentpath_sdk.online.pipeline import Pipeline, PipelineState
 from agentpath_sdk.online.record import ScoreExporter, ScoreRecord
 from agentpath_sdk.scoring.score import Mode
 from agentpath_sdk.scoring.scorer import score_best
-from agentpath_sdk.settings import WEIGHT_PROFILES, OnlineSettings, ScoringSettings, TracingSettings, from_environment
+from agentpath_sdk.settings import OnlineSettings, Settings, TracingSettings, resolve
 from agentpath_sdk.tracing import outcomes
 from agentpath_sdk.tracing.recorder import get_recorder
 from agentpath_sdk.trajectories.model import GoalWord
@@ -47,13 +46,6 @@ _logger = logging.getLogger("agentpath_sdk")
 _lock = threading.RLock()
 _handle: Handle | None = None
 _health_observed: Final[list[object]] = []
-
-
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    tracing: TracingSettings
-    scoring: ScoringSettings
-    online: OnlineSettings
 
 
 class Handle:
@@ -168,7 +160,7 @@ def configure(
         ConfigurationError: a setting is wrong, or the provider takes no span processors.
         FileFormatError: a gold file cannot be read; nothing has been changed then.
     """
-    parts = _settings(settings, weights)
+    parts = resolve(settings if weights is None else {**settings, "weights": weights})
     if mode not in get_args(Mode):
         raise ConfigurationError(f"mode={mode!r}: there are {', '.join(get_args(Mode))}")
     registry = _registry(gold, parts.online)
@@ -256,51 +248,6 @@ class AgentPathSpanExporter(SpanExporter):
 # --- parts of configure() ---------------------------------------------------------------------------------------------
 
 
-def _settings(given: Mapping[str, Any], weights: str | Mapping[str, float] | None) -> _Settings:
-    values = dict(given)
-    chosen = weights if weights is not None else os.environ.get("AGENTPATH_WEIGHTS")
-    if chosen is not None:
-        values["weights"] = _weights(chosen)
-    kinds = (TracingSettings, ScoringSettings, OnlineSettings)
-    known = {field.name for kind in kinds for field in fields(kind)}
-    if unknown := sorted(set(values) - known):
-        raise ConfigurationError(f"configure() knows no {unknown[0]!r}; settings are {', '.join(sorted(known))}")
-    tracing, scoring, online = (_part(kind, values) for kind in kinds)
-    return _Settings(tracing, scoring, online)
-
-
-def _part(kind: type[Any], values: Mapping[str, Any]) -> Any:
-    names = {field.name for field in fields(kind)}
-    part = from_environment(kind, **{name: value for name, value in values.items() if name in names})
-    for field in fields(kind):
-        _check(field.name, str(field.type), getattr(part, field.name))
-    return part
-
-
-def _check(name: str, kind: str, value: Any) -> None:
-    if kind == "bool" and not isinstance(value, bool):
-        raise ConfigurationError(f"{name}={value!r}: give True or False")
-    if kind not in ("int", "float"):
-        return
-    if isinstance(value, bool) or not isinstance(value, int if kind == "int" else int | float):
-        raise ConfigurationError(f"{name}={value!r}: give a number ({kind})")
-    most = 1.0 if name in ("sample_rate", "good_path", "position_credit") else float("inf")
-    if not 0 <= value <= most or value == float("inf"):
-        raise ConfigurationError(
-            f"{name}={value!r}: give a number from 0 to {'1' if most == 1.0 else 'any finite one'}"
-        )
-
-
-def _weights(given: str | Mapping[str, float]) -> Mapping[str, float]:
-    if not isinstance(given, str):
-        for metric, weight in given.items():
-            _check(f"weights[{metric!r}]", "float", weight)
-        return given
-    if given not in WEIGHT_PROFILES:
-        raise ConfigurationError(f"weights={given!r} is no profile; there are {', '.join(sorted(WEIGHT_PROFILES))}")
-    return WEIGHT_PROFILES[given]
-
-
 def _registry(gold: Gold | None, settings: OnlineSettings) -> ReloadingRegistry:
     if gold is None:
         gold = [path for path in os.environ.get(_GOLD_VARIABLE, "").split(os.pathsep) if path]
@@ -310,7 +257,7 @@ def _registry(gold: Gold | None, settings: OnlineSettings) -> ReloadingRegistry:
 
 def _pipeline(
     registry: ReloadingRegistry,
-    parts: _Settings,
+    parts: Settings,
     *,
     mode: Mode,
     score_exporters: Sequence[ScoreExporter],
@@ -356,7 +303,7 @@ def _evaluate_emitter(
 
 def _detached() -> Handle:
     """Return a handle whose pipeline is joined to no provider: somebody's exports feed it."""
-    parts = _settings({}, None)
+    parts = resolve({})
     registry = _registry(None, parts.online)
     evaluate = _evaluate_emitter(trace.get_tracer_provider(), None, ())
     pipeline = _pipeline(

@@ -10,11 +10,21 @@ from typing import Any, Final, TypeVar
 
 from agentpath_sdk.errors import ConfigurationError
 
-__all__ = ["METRICS", "OnlineSettings", "ScoringSettings", "TracingSettings", "WEIGHT_PROFILES", "from_environment"]
+__all__ = [
+    "METRICS",
+    "WEIGHT_PROFILES",
+    "OnlineSettings",
+    "ScoringSettings",
+    "Settings",
+    "TracingSettings",
+    "from_environment",
+    "resolve",
+]
 
 _ENV_PREFIX: Final = "AGENTPATH_"
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _FALSE: Final = frozenset({"0", "false", "no", "off"})
+_SHARES: Final = frozenset({"sample_rate", "good_path", "position_credit"})
 
 METRICS: Final = (
     "tool_accuracy",
@@ -112,7 +122,36 @@ class OnlineSettings:
     """Longest time that process exit waits for scores to be sent."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """All settings of a process."""
+
+    tracing: TracingSettings
+    scoring: ScoringSettings
+    online: OnlineSettings
+
+
 _T = TypeVar("_T")
+
+
+def resolve(given: Mapping[str, Any], environ: Mapping[str, str] | None = None) -> Settings:
+    """Return all settings: each of ``given`` goes to the part that has it; ``weights`` may name a profile.
+
+    Raises:
+        ConfigurationError: an unknown name, or a value of the wrong type or out of range.
+    """
+    values = dict(given)
+    weights = values.get("weights", (os.environ if environ is None else environ).get(_ENV_PREFIX + "WEIGHTS"))
+    if weights is not None:
+        values["weights"] = _weights(weights)
+    known = {field.name for kind in (TracingSettings, ScoringSettings, OnlineSettings) for field in fields(kind)}
+    if unknown := sorted(set(values) - known):
+        raise ConfigurationError(f"there is no setting {unknown[0]!r}; there are {', '.join(sorted(known))}")
+    return Settings(
+        tracing=_part(TracingSettings, values, environ),
+        scoring=_part(ScoringSettings, values, environ),
+        online=_part(OnlineSettings, values, environ),
+    )
 
 
 def from_environment(kind: type[_T], environ: Mapping[str, str] | None = None, **given: Any) -> _T:
@@ -155,3 +194,35 @@ def _parse_bool(text: str) -> bool:
     if word in _FALSE:
         return False
     raise ValueError(text)
+
+
+def _part(kind: type[_T], values: Mapping[str, Any], environ: Mapping[str, str] | None) -> _T:
+    declared = fields(kind)  # type: ignore[arg-type]  # a dataclass, which no type variable can say
+    names = {field.name for field in declared}
+    part = from_environment(kind, environ, **{name: value for name, value in values.items() if name in names})
+    for one in declared:
+        _check(one.name, str(one.type), getattr(part, one.name))
+    return part
+
+
+def _check(name: str, kind: str, value: Any) -> None:
+    if kind == "bool" and not isinstance(value, bool):
+        raise ConfigurationError(f"{name}={value!r}: give True or False")
+    if kind not in ("int", "float"):
+        return
+    if isinstance(value, bool) or not isinstance(value, int if kind == "int" else int | float):
+        raise ConfigurationError(f"{name}={value!r}: give a number ({kind})")
+    if name in _SHARES and not 0 <= value <= 1:
+        raise ConfigurationError(f"{name}={value!r}: give a number from 0 to 1")
+    if not 0 <= value < float("inf"):
+        raise ConfigurationError(f"{name}={value!r}: give a finite number, at least 0")
+
+
+def _weights(given: str | Mapping[str, float]) -> Mapping[str, float]:
+    if not isinstance(given, str):
+        for metric, weight in given.items():
+            _check(f"weights[{metric!r}]", "float", weight)
+        return given
+    if given not in WEIGHT_PROFILES:
+        raise ConfigurationError(f"weights={given!r} is no profile; there are {', '.join(sorted(WEIGHT_PROFILES))}")
+    return WEIGHT_PROFILES[given]

@@ -221,7 +221,7 @@ def test_after_shutdown_agents_run_and_nothing_is_scored(app: App) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"quiet_secs": 1}, "knows no 'quiet_secs'"),
+        ({"quiet_secs": 1}, "no setting 'quiet_secs'"),
         ({"quiet_seconds": -1}, "quiet_seconds=-1"),
         ({"quiet_seconds": "5"}, "quiet_seconds='5'"),
         ({"quiet_seconds": float("nan")}, "quiet_seconds=nan"),
