@@ -102,7 +102,7 @@ def _pair(source: random.Random, gold: GoldPath, kind: str) -> Pair:
         source.shuffle(steps)
         if source.random() < 0.25:
             steps.pop()
-    return gold, Trajectory(steps=tuple(steps))
+    return gold, Trajectory(steps=tuple(steps), stop_reason="finished", final_answer="done")
 
 
 def _wrong(source: random.Random) -> dict[str, Any]:

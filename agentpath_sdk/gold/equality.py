@@ -18,7 +18,14 @@ from typing import Any, Final, TypeGuard, cast
 
 from rapidfuzz.fuzz import token_sort_ratio
 
-__all__ = ["plain_equal_is_enough", "same_literals", "similarity", "values_equal"]
+__all__ = [
+    "plain_equal_is_enough",
+    "plain_text",
+    "plain_text_similarity",
+    "same_literals",
+    "similarity",
+    "values_equal",
+]
 
 _CLOSE: Final = 1e-9
 # Below 1, so that an equal call is always preferred to one that only looks alike.
@@ -66,6 +73,27 @@ def similarity(expected: Any, actual: Any) -> float:
 def same_literals(expected: str, actual: str) -> bool:
     """Return whether both texts hold the same numbers, dates, ids, URLs and quoted strings, in any order."""
     return _literals(unicodedata.normalize("NFKC", expected)) == _literals(unicodedata.normalize("NFKC", actual))
+
+
+def plain_text(text: str) -> str | None:
+    """Return ``text`` folded, for ``plain_text_similarity``; None where it has literals or needs more care."""
+    if len(text) > _MAX_TEXT or not text.isascii() or text[:1] in "{ \t\r\n" or _MAY_HOLD_LITERAL.search(text):
+        return None
+    return _folded(text)
+
+
+def plain_text_similarity(folded: str, actual: str) -> float | None:
+    """Return ``similarity`` of a text that ``plain_text`` folded and another one, in a fifth of the time.
+
+    Only for texts that differ; None where ``actual`` needs more care.
+    """
+    if len(actual) > _MAX_TEXT or not actual.isascii():
+        return None
+    # Letters and blanks hold no literal; asking for them is faster than searching.
+    if not actual.replace(" ", "").isalpha() and _MAY_HOLD_LITERAL.search(actual):
+        return None
+    near = token_sort_ratio(folded, actual.strip().lower()) / 100.0
+    return near if near < _ALMOST else _ALMOST
 
 
 def plain_equal_is_enough(expected: Any) -> bool:

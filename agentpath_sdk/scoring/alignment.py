@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-__all__ = ["NO_PAIR", "SIMILARITY_ONE", "Pair", "best_pairs", "edits", "forced_pairs"]
+__all__ = ["NO_PAIR", "SIMILARITY_ONE", "Pair", "Point", "best_chain", "best_pairs", "edits", "forced_pairs", "optimal_pairs"]
 
 Pair: TypeAlias = tuple[int, int]
 """(gold position, run position)."""
+Point: TypeAlias = tuple[int, int, int]
+"""(gold position, run position, weight) of two steps of one tool."""
 
 _SIMILARITY_BITS: Final = 30
 SIMILARITY_ONE: Final = 1 << _SIMILARITY_BITS
@@ -22,6 +24,46 @@ NO_PAIR: Final = -1
 """Weight where the tools differ."""
 
 _PAIR, _BOTH, _GOLD, _RUN = range(4)
+
+
+def optimal_pairs(points: Sequence[Point], gold: int, run: int) -> list[Pair]:
+    """Return the optimal pairs of ``gold`` and ``run`` steps, by whichever way is shorter."""
+    if len(points) * len(points) <= 2 * gold * run:
+        return best_chain(points, gold, run)
+    weights = [[NO_PAIR] * run for _ in range(gold)]
+    for row, column, weight in points:
+        weights[row][column] = weight
+    return best_pairs(weights)
+
+
+def best_chain(points: Sequence[Point], gold: int, run: int) -> list[Pair]:
+    """Return the optimal pairs among ``points`` (ascending), as ``best_pairs`` does, but fast where they are few.
+
+    Points are visited from the end; each takes the best of those that may follow it. O(points squared).
+    """
+    edit = 1 << (gold + run)
+    similarity_shift = gold + run + (gold + run).bit_length()
+    pair = 1 << (similarity_shift + _SIMILARITY_BITS + min(gold, run).bit_length())
+    last_gold, last_run = gold - 1, run - 1
+    done: list[tuple[int, int, int, int]] = []
+    # The last point visited stands before all others, takes nothing and starts the way.
+    for row, column, weight in (*reversed(points), (-1, -1, 0)):
+        left, there = last_gold - row, last_run - column
+        # What follows: nothing but edits, or the best later point after the edits between.
+        best, following = -edit * (left if left > there else there), -1
+        for at, (other_row, other_column, value, _) in enumerate(done):
+            left, there = other_row - row, other_column - column
+            if left > 0 < there and (found := value - edit * ((left if left > there else there) - 1)) > best:
+                best, following = found, at
+        if row >= 0:
+            best += pair + (weight << similarity_shift) + (1 << (gold + last_run - column)) + (1 << (last_gold - row))
+        done.append((row, column, best, following))
+    pairs: list[Pair] = []
+    at = done[-1][3]
+    while at >= 0:
+        row, column, _, at = done[at]
+        pairs.append((row, column))
+    return pairs
 
 
 def best_pairs(weights: Sequence[Sequence[int]]) -> list[Pair]:

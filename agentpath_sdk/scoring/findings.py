@@ -10,7 +10,7 @@ from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.redaction import redact_text
 from agentpath_sdk.scoring.alignment import Pair
 from agentpath_sdk.scoring.diff import diff_lines
-from agentpath_sdk.scoring.judge import Judge
+from agentpath_sdk.scoring.executed import Run, read_any_run
 from agentpath_sdk.scoring.pairs import FAILED_OUTCOMES
 from agentpath_sdk.scoring.plan import Plan
 from agentpath_sdk.scoring.reasons import argument_reasons, outcome_words, shortened
@@ -32,21 +32,15 @@ _KINDS: Final = {
 
 
 def render(
-    plan: Plan,
-    trajectory: Trajectory,
-    calls: Sequence[ToolCall],
-    letters: str,
-    places: Sequence[int | None],
-    pairs: Sequence[Pair] | None,
-    mode: Mode,
+    plan: Plan, trajectory: Trajectory, pairs: Sequence[Pair] | None, mode: Mode
 ) -> Rendered:
     """Return findings and alignment; ``pairs`` None = the run follows the gold. Never raises."""
     try:
-        judge = Judge(plan, calls, letters, places)
-        given = [(at, at) for at in range(len(letters))] if pairs is None else pairs
-        lines = diff_lines(judge, given, name_misplaced=mode != "positional")
-        words = [_words(judge, trajectory, line) for line in lines]
-        return _findings(judge, trajectory, lines, words), _alignment(lines, words)
+        run = read_any_run(plan, trajectory)
+        given = [(at, at) for at in range(len(run.calls))] if pairs is None else pairs
+        lines = diff_lines(run, given, name_misplaced=mode != "positional")
+        words = [_words(run, trajectory, line) for line in lines]
+        return _findings(run, trajectory, lines, words), _alignment(lines, words)
     except Exception as error:
         HEALTH.fault("scoring.render", error)
         if HEALTH.raise_faults:
@@ -65,7 +59,7 @@ def render_without_gold(trajectory: Trajectory) -> Rendered:
         return (), Alignment()
 
 
-def _words(judge: Judge, trajectory: Trajectory, line: StepMatch) -> str:
+def _words(run: Run, trajectory: Trajectory, line: StepMatch) -> str:
     """Return the line as a sentence; empty for a match."""
     gold, run = shortened(line.gold_tool or "", 80), shortened(line.run_tool or "", 80)
     where = "final answer" if line.run is None else f"step {line.run + 1}"
@@ -80,7 +74,7 @@ def _words(judge: Judge, trajectory: Trajectory, line: StepMatch) -> str:
     elif line.kind == "failed":
         text = f"{where}: {run} {_outcome(trajectory, line)}, gold says that it must succeed"
     elif line.kind == "wrong_arguments":
-        text = f"{where}: {run} {_clauses(judge, trajectory, line)}"
+        text = f"{where}: {run} {_clauses(run, trajectory, line)}"
     else:
         return ""
     return shortened(redact_text(text), _LONGEST_MESSAGE)
@@ -90,10 +84,10 @@ def _outcome(trajectory: Trajectory, line: StepMatch) -> str:
     return outcome_words(trajectory.steps[line.run]) if line.run is not None else "failed"
 
 
-def _clauses(judge: Judge, trajectory: Trajectory, line: StepMatch) -> str:
+def _clauses(run: Run, trajectory: Trajectory, line: StepMatch) -> str:
     if line.gold is None or line.run is None:
         return "called with other arguments"
-    found = argument_reasons(judge.plan.steps[line.gold], trajectory.steps[line.run])
+    found = argument_reasons(run.plan.steps[line.gold], trajectory.steps[line.run])
     clauses = [one.clause for one in found[:_MOST_CLAUSES]]
     # "called with" once is enough.
     first, rest = clauses[0], [clause.removeprefix("called ") for clause in clauses[1:]]
@@ -138,7 +132,7 @@ def _value_free(line: StepMatch) -> str:
 
 
 def _findings(
-    judge: Judge, trajectory: Trajectory, lines: Sequence[StepMatch], words: Sequence[str]
+    run: Run, trajectory: Trajectory, lines: Sequence[StepMatch], words: Sequence[str]
 ) -> tuple[Finding, ...]:
     first = _first_divergence(lines)
     found: list[Finding] = []
@@ -159,8 +153,8 @@ def _findings(
     wanted = {line.run for line in lines if line.kind in ("match", "wrong_arguments") and line.run is not None}
     found += _failures(trajectory, told)
     found += _repeats(trajectory, wanted)
-    if len(judge.run) < len(judge.gold):
-        found.append(_shorter(len(judge.run), len(judge.gold)))
+    if len(run.letters) < len(run.plan.letters):
+        found.append(_shorter(len(run.letters), len(run.plan.letters)))
     found += _endings(trajectory)
     return tuple(found)
 

@@ -19,12 +19,10 @@ def composite(weights: tuple[tuple[str, float], ...], metrics: Mapping[str, floa
 
     Rounded to twelve digits, so that .675 is .675.
     """
-    total = 0.0
-    for name, weight in weights:
-        part = metrics.get(name)
-        if part is None:
-            return None
-        total += weight * part
+    try:
+        total = sum([weight * metrics[name] for name, weight in weights])
+    except KeyError:
+        return None
     return min(1.0, round(total, 12))
 
 

@@ -2,110 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from rapidfuzz.distance import DamerauLevenshtein, Levenshtein
 
 from agentpath_sdk.scoring.alignment import Pair
+from agentpath_sdk.scoring.executed import Run
 from agentpath_sdk.scoring.formulas import path_efficiency, perfect
-from agentpath_sdk.scoring.judge import Judge, aligned_pairs, misplaced, positional_pairs
-from agentpath_sdk.scoring.pairs import UNKNOWN, Verdict
+from agentpath_sdk.scoring.judge import PAIRS_OF, misplaced
+from agentpath_sdk.scoring.pairs import UNKNOWN
 from agentpath_sdk.scoring.score import Mode
-from agentpath_sdk.scoring.whole_calls import match_whole_calls
-from agentpath_sdk.trajectories.model import ToolCall
+from agentpath_sdk.scoring.whole_calls import WholeCalls, match_whole_calls
 
-__all__ = ["PAIRS_OF", "Measured", "measure"]
+__all__ = ["Measured", "measure"]
 
 _TOO_MANY_CALLS: Final = "too many calls of one tool to be assigned"
-_STATE_WORDS: Final = {"not_captured": "not captured"}
+_ARGUMENTS: Final = ("argument_accuracy", "argument_similarity")
+_ORDER_FREE: Final = ("precision", "recall", "f1", "graded_recall")
 
-PAIRS_OF: Final[Mapping[Mode, Callable[[Judge], list[Pair]]]] = {
-    "aligned": aligned_pairs,
-    "aligned_soft": aligned_pairs,
-    "positional": positional_pairs,
-    "soft": positional_pairs,
-}
+Measured: TypeAlias = tuple[list[Pair], dict[str, float], dict[str, str]]
+"""Pairs; metrics, composite left out; metric -> why it cannot be told."""
 
 
-class Measured(NamedTuple):
-    """What one run measures against one gold path, composite left out."""
-
-    pairs: list[Pair]
-    metrics: dict[str, float]
-    reasons: dict[str, str]
-    """Metric -> why it cannot be told."""
-
-
-def measure(judge: Judge, mode: Mode) -> Measured:
+def measure(run: Run, mode: Mode) -> Measured:
     """Return pairs and metrics; a run and a gold path without steps are a perfect match."""
-    gold_count, run_count = len(judge.gold), len(judge.run)
+    gold_count, run_count = len(run.plan.letters), len(run.letters)
     longest = max(gold_count, run_count)
     if not longest:
-        return Measured([], perfect(0, judge.plan.min_steps), {})
-    pairs = PAIRS_OF[mode](judge)
-    verdicts = [judge.verdict(gold, run) for gold, run in pairs]
-    passed = sum([verdict[0] for verdict in verdicts])
-    near = sum([verdict[1] for verdict in verdicts])
+        return [], perfect(0, run.plan.min_steps), {}
+    pairs = PAIRS_OF[mode](run)
+    wanted, classes = run.plan.classes, run.classes
+    doubtful = [pair for pair in pairs if wanted[pair[0]] != classes[pair[1]]]
+    passed: float = len(pairs) - len(doubtful)
+    near = passed
+    unknown: int | None = None
+    for gold, at in doubtful:
+        verdict = run.verdict(gold, at)
+        passed += verdict[0]
+        near += verdict[1]
+        if verdict is UNKNOWN:
+            unknown = at
+    # Where every gold step is met in full, no other matching of whole calls has more.
+    whole = (gold_count, near, None) if passed == gold_count == near else match_whole_calls(run)
     metrics = {
-        "tool_accuracy": _tool_accuracy(judge, pairs, mode, longest),
+        "tool_accuracy": len(pairs) / longest,
         "argument_accuracy": passed / longest,
-        "argument_similarity": min(1.0, near / longest),
-        "step_order_accuracy": _step_order_accuracy(judge, longest),
-        "path_efficiency": path_efficiency(gold_count, run_count, judge.plan.min_steps),
+        "argument_similarity": near / longest,
+        "step_order_accuracy": _step_order_accuracy(run, longest),
+        "path_efficiency": path_efficiency(gold_count, run_count, run.plan.min_steps),
+        "precision": whole[0] / run_count if run_count else 0.0,
+        "recall": whole[0] / gold_count if gold_count else 0.0,
+        "f1": 2.0 * whole[0] / (gold_count + run_count),
+        "graded_recall": min(1.0, (whole[1] or 0.0) / gold_count) if gold_count else 0.0,
     }
-    if passed == gold_count and near == gold_count:
-        # Every gold step is met in full, so no other matching of whole calls has more.
-        _add_order_free(metrics, passed, near, gold_count, run_count)
-        return Measured(pairs, metrics, {})
-    return Measured(pairs, metrics, _add_undecided(judge, pairs, verdicts, metrics))
+    if mode in ("soft", "aligned_soft"):
+        credit = run.plan.settings.position_credit * misplaced(run, pairs)
+        metrics["tool_accuracy"] = max(0.0, min(1.0, (len(pairs) + credit) / longest))
+    if unknown is None and whole[2] is None and whole[1] is not None:
+        return pairs, metrics, {}
+    return pairs, metrics, _take_away(run, metrics, whole, unknown)
 
 
-def _tool_accuracy(judge: Judge, pairs: list[Pair], mode: Mode, longest: int) -> float:
-    if mode in ("aligned", "positional") or len(pairs) == longest:
-        return len(pairs) / longest
-    credit = judge.plan.settings.position_credit * misplaced(judge, pairs)
-    return max(0.0, min(1.0, (len(pairs) + credit) / longest))
-
-
-def _step_order_accuracy(judge: Judge, longest: int) -> float:
-    if judge.gold == judge.run:
+def _step_order_accuracy(run: Run, longest: int) -> float:
+    if run.plan.letters == run.letters:
         return 1.0
-    distance = DamerauLevenshtein.distance if judge.plan.settings.damerau else Levenshtein.distance
-    return 1.0 - distance(judge.gold, judge.run) / longest
+    distance = DamerauLevenshtein.distance if run.plan.settings.damerau else Levenshtein.distance
+    return 1.0 - distance(run.plan.letters, run.letters) / longest
 
 
-def _add_order_free(metrics: dict[str, float], passed: float, graded: float | None, gold: int, run: int) -> None:
-    metrics["precision"] = passed / run if run else 0.0
-    metrics["recall"] = passed / gold if gold else 0.0
-    metrics["f1"] = 2.0 * passed / (gold + run)
-    if graded is not None:
-        metrics["graded_recall"] = min(1.0, graded / gold) if gold else 0.0
-
-
-def _add_undecided(
-    judge: Judge, pairs: list[Pair], verdicts: list[Verdict], metrics: dict[str, float]
-) -> dict[str, str]:
-    """Match whole calls, add what they give, take away what unknown arguments leave open; return the reasons."""
-    met = {gold for (gold, _), verdict in zip(pairs, verdicts, strict=True) if verdict[0] and verdict[1] == 1.0}
-    found = match_whole_calls(judge, met)
-    unknown = found.unknown
+def _take_away(run: Run, metrics: dict[str, float], whole: WholeCalls, unknown: int | None) -> dict[str, str]:
+    """Take away the metrics that unknown arguments leave open, or that would take too long; return the reasons."""
     reasons: dict[str, str] = {}
-    if unknown is None:
-        _add_order_free(metrics, found.passed, found.graded, len(judge.gold), len(judge.run))
-        if found.graded is None:
-            reasons["graded_recall"] = _TOO_MANY_CALLS
-        unknown = next((run for (_, run), one in zip(pairs, verdicts, strict=True) if one is UNKNOWN), None)
-    else:
-        reasons = dict.fromkeys(("precision", "recall", "f1", "graded_recall"), _unknown_words(judge, unknown))
+    if whole[1] is None:
+        reasons["graded_recall"] = _TOO_MANY_CALLS
+    if whole[2] is not None:
+        reasons |= dict.fromkeys(_ORDER_FREE, _unknown_words(run, whole[2]))
+        unknown = whole[2] if unknown is None else unknown
     if unknown is not None:
-        for metric in ("argument_accuracy", "argument_similarity"):
-            del metrics[metric]
-            reasons[metric] = _unknown_words(judge, unknown)
+        reasons |= dict.fromkeys(_ARGUMENTS, _unknown_words(run, unknown))
+    for metric in reasons:
+        del metrics[metric]
     return reasons
 
 
-def _unknown_words(judge: Judge, run: int) -> str:
-    call: ToolCall = judge.calls[run]
-    state = _STATE_WORDS.get(call.arguments_state, call.arguments_state)
-    return f"arguments {state} (step {(judge.places[run] or 0) + 1}, {call.tool})"
+def _unknown_words(run: Run, at: int) -> str:
+    call = run.calls[at]
+    return f"arguments {call.arguments_state.replace('_', ' ')} (step {(run.places[at] or 0) + 1}, {call.tool})"

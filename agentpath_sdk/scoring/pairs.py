@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, TypeGuard, cast
+from typing import Any, Final, TypeAlias, TypeGuard, cast
 
-from agentpath_sdk.gold.equality import similarity, values_equal
+from agentpath_sdk.gold.equality import plain_text_similarity, similarity, values_equal
 from agentpath_sdk.gold.model import ArgumentMatcher, Comparison
-from agentpath_sdk.scoring.plan import Key, PlanStep
+from agentpath_sdk.scoring.plan_steps import KeyKind, PlanStep, Traps
 from agentpath_sdk.trajectories.model import ToolCall
 
 __all__ = [
@@ -20,22 +20,22 @@ __all__ = [
     "Verdict",
     "compare",
     "compare_value",
+    "differs",
+    "foreign_arguments",
     "given_arguments",
     "may_match",
+    "traps_agree",
 ]
 
 
-class Verdict(NamedTuple):
-    """Outcome for one pair whose tool is right."""
+Verdict: TypeAlias = tuple[bool, float]
+"""Outcome for one pair whose tool is right: whether all arguments pass, and their similarity in 0..1."""
 
-    passed: bool
-    similarity: float
-
-
-FULL: Final = Verdict(True, 1.0)
-MISMATCH: Final = Verdict(False, 0.0)
-# Told apart by identity: counts as nothing in the alignment, and makes what depends on it not evaluated.
-UNKNOWN: Final = Verdict(False, 0.0)
+FULL: Final[Verdict] = (True, 1.0)
+MISMATCH: Final[Verdict] = (False, 0.0)
+# Told apart by identity, hence not written as an equal constant: counts as nothing in the alignment, and makes what
+# depends on it not evaluated.
+UNKNOWN: Final[Verdict] = cast("Verdict", tuple([False, 0.0]))
 
 UNKNOWN_STATES: Final = frozenset({"truncated", "not_captured", "redacted"})
 """States in which arguments cannot be compared; ``unparsed`` can be: it is no object, hence a mismatch."""
@@ -62,42 +62,70 @@ def compare(step: PlanStep, call: ToolCall) -> Verdict:
         return MISMATCH
 
 
+def differs(step: PlanStep, call: ToolCall) -> bool:
+    """Return whether the arguments surely are not equal; False may only mean that it takes a closer look."""
+    arguments = call.arguments
+    if step.plain is None or type(arguments) is not dict:
+        return False
+    for name, _, kind, expected, _ in step.keys:
+        value = arguments.get(name)
+        if kind is KeyKind.TEXT:
+            # Two texts within ASCII, the expected one no JSON object.
+            if type(value) is str and value != expected and value.isascii():
+                return True
+        elif kind is KeyKind.NUMBER and (type(value) is int or type(value) is float) and value != expected:
+            return True
+    return False
+
+
 def _compare_known(step: PlanStep, arguments: Any) -> Verdict:
-    if step.plain is not None and arguments == step.plain and _traps_agree(step, arguments):
-        return FULL
-    given = given_arguments(arguments)
+    given = arguments if type(arguments) is dict else given_arguments(arguments)
     if given is None:
         return MISMATCH
-    passed, total, union = True, 0.0, 0
-    for key in step.keys:
-        value = given.get(key[0], _MISSING)
-        if key[3]:
+    passed, total, union, seen = True, 0.0, 0, 0
+    for name, matcher, kind, expected, folded in step.keys:
+        value = given.get(name, _MISSING)
+        if value is not _MISSING:
+            seen += 1
+        elif step.defaults:
+            value = step.defaults.get(name, _MISSING)
+        if kind is KeyKind.IGNORED:
             continue
         union += 1
         if value is _MISSING:
-            value = step.defaults.get(key[0], _MISSING)
-        if value is _MISSING:
             passed = False
-            continue
-        one_passed, near = _compare_argument(key, value)
-        passed = passed and one_passed
-        total += near
-    foreign = foreign_arguments(step, given)
-    union += len(foreign)
-    return Verdict(passed and not foreign, total / union if union else 1.0)
+        elif kind is KeyKind.MATCHER:
+            found = compare_value(matcher, value)
+            passed = passed and found.passed
+            total += found.similarity
+        elif kind is not KeyKind.EXACT and value == expected and type(value) is not bool:
+            total += 1.0
+        else:
+            near = _similarity(kind, expected, folded, value)
+            passed = passed and near == 1.0
+            total += near
+    if len(given) > seen:
+        foreign = len(foreign_arguments(step, given))
+        union += foreign
+        passed = passed and not foreign
+    return passed, total / union if union else 1.0
 
 
-def _traps_agree(step: PlanStep, arguments: Mapping[str, Any]) -> bool:
-    return all((type(arguments[name]) is bool) is boolean for name, boolean in step.traps)
+def _similarity(kind: KeyKind, expected: Any, folded: str, value: Any) -> float:
+    if kind is KeyKind.TEXT and type(value) is str:
+        near = plain_text_similarity(folded, value)
+        return similarity(expected, value) if near is None else near
+    if kind is KeyKind.NUMBER and type(value) is int and type(expected) is int:
+        return 0.0
+    return similarity(expected, value)
 
 
-def _compare_argument(key: Key, value: Any) -> tuple[bool, float]:
-    _, matcher, exact, _ = key
-    if not exact:
-        found = compare_value(matcher, value)
-        return found.passed, found.similarity
-    near = similarity(matcher.expected, value)
-    return near == 1.0, near
+def traps_agree(traps: Traps, arguments: Mapping[str, Any]) -> bool:
+    """Return whether booleans, zeros and ones are so on both sides, Python calling the arguments equal."""
+    for name, boolean in traps:
+        if (type(arguments[name]) is bool) is not boolean:
+            return False
+    return True
 
 
 def compare_value(matcher: ArgumentMatcher, value: Any) -> Comparison:

@@ -2,84 +2,85 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from agentpath_sdk.gold.equality import plain_equal_is_enough
-from agentpath_sdk.gold.model import ArgumentMatcher, CallStep, GoldPath
-from agentpath_sdk.scoring.formulas import perfect
-from agentpath_sdk.scoring.score import METRICS
+from agentpath_sdk.gold.equality import values_equal
+from agentpath_sdk.gold.model import GoldPath
+from agentpath_sdk.scoring.formulas import composite, perfect
+from agentpath_sdk.scoring.pairs import Verdict, compare
+from agentpath_sdk.scoring.plan_steps import PlanStep, Traps, compile_step
+from agentpath_sdk.scoring.weights import Weights, weights_for
 from agentpath_sdk.settings import ScoringSettings
+from agentpath_sdk.trajectories.model import ToolCall
 
-__all__ = ["UNKNOWN_TOOL", "Plan", "PlanStep", "plan_for"]
+__all__ = ["NO_CLASS", "UNKNOWN_TOOL", "Entry", "Known", "Plan", "plan_for"]
 
 UNKNOWN_TOOL: Final = "\0"
 """Letter of every tool the gold path does not name."""
-# Letters from 1 on; one past the last that is no surrogate is far beyond any gold path.
+NO_CLASS: Final = -1
+"""Class of a call whose arguments equal those of no gold step."""
+
 _FIRST_LETTER: Final = 1
 _FIRST_SURROGATE: Final = 0xD800
 
-_PART_NAMES: Final = frozenset(METRICS) - {"composite"}
-_STRUCTURAL: Final = frozenset({"goal_success", "answer_exact", "answer_f1"})
-
-Key: TypeAlias = tuple[str, ArgumentMatcher, bool, bool]
-"""Argument name, its matcher, whether it is the default (exact) comparison, whether it is ignored."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PlanStep:
-    """One expected call."""
-
-    tool: str
-    letter: str
-    terminal: bool
-    """Means the run's final answer, whose text is judged by the goal and not here."""
-    checked: bool
-    """Whether there is anything to check in the arguments."""
-    must_succeed: bool
-    keys: tuple[Key, ...]
-    allow_extra: bool
-    defaults: Mapping[str, Any]
-    plain: dict[str, Any] | None
-    """Arguments that pass in full when Python calls them equal and ``traps`` agree; None = there are no such."""
-    traps: tuple[tuple[str, bool], ...]
-    """Arguments whose value is a boolean, 0 or 1: name, and whether it must be a boolean (``True == 1`` to Python)."""
+Known: TypeAlias = tuple[tuple[int, dict[str, Any] | None, Traps], ...]
+"""The classes of a tool's calls: class, arguments (None = any), traps."""
+Entry: TypeAlias = tuple[str, Known]
+"""A tool's letter and classes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """A compiled linear gold path. Each tool is a letter, so that sequences of tools are strings."""
+    """A compiled linear gold path.
+
+    Each tool is a letter, so that sequences of tools are strings. Steps of one tool with equal arguments are one
+    class (the first such step's index), so that a call is compared with the gold path once and then is a number.
+    A tool's steps have classes only if classes tell all: a step with matchers, say, has a class of its own below
+    ``NO_CLASS`` that no call gets.
+    """
 
     gold: GoldPath
     settings: ScoringSettings
     steps: tuple[PlanStep, ...]
     letters: str
-    letter_of: Mapping[str, str]
-    """Tool -> letter. A terminal tool has the one terminal letter, or none where the gold has no terminal step."""
-    terminal_letter: str
-    """Empty where the gold has no terminal step."""
+    classes: list[int]
+    entries: Mapping[str, Entry]
+    """By tool. A terminal tool has the one terminal letter, or an empty one where the gold has no terminal step."""
+    terminal: Entry | None
     groups: tuple[tuple[str, tuple[int, ...]], ...]
     """Letter and the gold steps that have it."""
-    simple: bool
-    """Whether each step is either unchecked or plain, and none must succeed."""
-    wanted: tuple[dict[str, Any] | None, ...]
-    """Per step its ``plain``; None where nothing is checked."""
+    uniform: bool
+    """Whether every step has a class."""
     any_must_succeed: bool
-    any_traps: bool
+    tools: list[str]
+    """Tools of a run that follows the gold path, without a terminal step at its end."""
+    wanted: list[dict[str, Any]] | None
+    """Their arguments; None where it takes a closer look to tell that they are right."""
+    traps: tuple[tuple[int, str, bool], ...]
+    """The traps of those steps, with the step's index."""
+    answered: bool
+    """Whether such a run has to give an answer."""
     min_steps: int
     perfect: dict[str, float]
     """Metrics of a run that follows the gold path exactly."""
-    weights: tuple[tuple[str, float], ...]
-    """Metric and weight of the composite's parts that apply, weights summing to 1."""
-    weights_without_goal: tuple[tuple[str, float], ...] | None
-    """The same without the goal, for runs whose goal nobody can tell; None where that makes no difference."""
-    weights_problem: str | None
-    """Why there can be no composite, else None."""
+    perfect_composite: float | None
+    """Its composite; None where that depends on more than the path."""
+    weights: Weights
     good_path: float
     identity: tuple[str | None, str | None]
     """Gold path id and version."""
+    between: dict[tuple[int, int], Verdict] = field(default_factory=dict[tuple[int, int], Verdict])
+    """Verdict of a gold step on a call of another step's class; filled when first asked for."""
+
+    def verdict_between(self, gold: int, other: int) -> Verdict:
+        """Return the verdict of gold step ``gold`` on a call that has the arguments of gold step ``other``."""
+        found = self.between.get((gold, other))
+        if found is None:
+            call = ToolCall(tool=self.steps[other].tool, arguments=self.steps[other].plain)
+            found = self.between[gold, other] = compare(self.steps[gold], call)
+        return found
 
 
 # Keyed by identity: gold paths hold mappings, so they have no hash. Each entry holds its gold path, so that the id
@@ -90,41 +91,48 @@ _plans: dict[tuple[int, int], Plan] = {}
 
 def plan_for(gold: GoldPath, settings: ScoringSettings) -> Plan:
     """Return the compiled gold path, from the cache where it was compiled before."""
-    key = (id(gold), id(settings))
-    plan = _plans.get(key)
+    plan = _plans.get((id(gold), id(settings)))
     if plan is None:
         plan = _compile(gold, settings)
         if len(_plans) >= _MOST_PLANS:
             # All at once, since picking the oldest would need a lock, which a fork could leave locked.
             _plans.clear()
-        _plans[key] = plan
+        _plans[id(gold), id(settings)] = plan
     return plan
 
 
 def _compile(gold: GoldPath, settings: ScoringSettings) -> Plan:
     letter_of = _letters(gold, settings)
-    terminal = any(step.tool in settings.terminal_tools for step in gold.steps)
-    steps = tuple(_compile_step(step, letter_of[step.tool], settings) for step in gold.steps)
-    letters = "".join(step.letter for step in steps)
-    weights, problem = _weights(gold, settings)
+    steps = tuple(compile_step(step, settings) for step in gold.steps)
+    letters = "".join(letter_of[step.tool] for step in steps)
+    groups = {one: tuple(i for i, x in enumerate(letters) if x == one) for one in dict.fromkeys(letters)}
+    classes = [NO_CLASS - 1 - at for at in range(len(steps))]
+    for golds in groups.values():
+        _classify(steps, golds, classes)
+    entries = {tool: _entry(letter, groups.get(letter, ()), steps, classes) for tool, letter in letter_of.items()}
+    spans = steps[:-1] if steps and steps[-1].terminal else steps
     min_steps = len(steps) if gold.min_steps is None else max(0, gold.min_steps)
+    ideal = perfect(len(steps), min_steps)
+    weights = weights_for(gold, settings)
     return Plan(
         gold=gold,
         settings=settings,
         steps=steps,
         letters=letters,
-        letter_of=letter_of,
-        terminal_letter=chr(_FIRST_LETTER) if terminal else "",
-        groups=tuple((one, tuple(i for i, x in enumerate(letters) if x == one)) for one in dict.fromkeys(letters)),
-        simple=all(not step.must_succeed and (step.plain is not None or not step.checked) for step in steps),
-        wanted=tuple(step.plain if step.checked else None for step in steps),
+        classes=classes,
+        entries=entries,
+        terminal=next((entries[step.tool] for step in steps if step.terminal), None),
+        groups=tuple(groups.items()),
+        uniform=all(number >= 0 for number in classes),
         any_must_succeed=any(step.must_succeed for step in steps),
-        any_traps=any(step.traps for step in steps),
+        tools=[step.tool for step in spans],
+        wanted=_wanted(spans),
+        traps=tuple((at, name, boolean) for at, step in enumerate(spans) for name, boolean in step.traps),
+        answered=len(spans) < len(steps),
         min_steps=min_steps,
-        perfect=perfect(len(steps), min_steps),
+        perfect=ideal,
+        perfect_composite=None if weights.problem else composite(weights.parts, ideal),
         weights=weights,
-        weights_without_goal=_without_goal(weights) if gold.answer is None else None,
-        weights_problem=problem,
         good_path=settings.good_path if gold.good_path is None else gold.good_path,
         identity=(gold.id, gold.version),
     )
@@ -140,59 +148,19 @@ def _letters(gold: GoldPath, settings: ScoringSettings) -> dict[str, str]:
     return letter_of
 
 
-def _compile_step(step: CallStep, letter: str, settings: ScoringSettings) -> PlanStep:
-    terminal = step.tool in settings.terminal_tools
-    keys = tuple((name, m, m.name == "exact", m.name == "ignore") for name, m in (step.arguments or {}).items())
-    allow_extra = step.extra_arguments == "allow"
-    checked = not terminal and step.arguments is not None and not (allow_extra and all(key[3] for key in keys))
-    plain, traps = _plain(keys)
-    return PlanStep(
-        tool=step.tool,
-        letter=letter,
-        terminal=terminal,
-        checked=checked,
-        must_succeed=step.must_succeed and not terminal,
-        keys=keys,
-        allow_extra=allow_extra,
-        defaults=step.tool_defaults,
-        plain=plain if checked else None,
-        traps=traps if checked and plain is not None else (),
-    )
+def _classify(steps: tuple[PlanStep, ...], golds: tuple[int, ...], classes: list[int]) -> None:
+    """Give a tool's steps their classes where classes tell all: all of them plain, or none of them checked."""
+    if not all(steps[at].uniform for at in golds) or len({steps[at].checked for at in golds}) > 1:
+        return
+    for at in golds:
+        same = (other for other in golds if other < at and values_equal(steps[other].plain, steps[at].plain))
+        classes[at] = next(same, at)
 
 
-def _plain(keys: tuple[Key, ...]) -> tuple[dict[str, Any] | None, tuple[tuple[str, bool], ...]]:
-    plain: dict[str, Any] = {}
-    traps: list[tuple[str, bool]] = []
-    for name, matcher, exact, _ in keys:
-        value = matcher.expected
-        if not exact:
-            return None, ()
-        if type(value) in (bool, int, float) and value in (0, 1):
-            traps.append((name, type(value) is bool))
-        elif not plain_equal_is_enough(value):
-            return None, ()
-        plain[name] = value
-    return plain, tuple(traps)
+def _entry(letter: str, golds: tuple[int, ...], steps: tuple[PlanStep, ...], classes: list[int]) -> Entry:
+    return letter, tuple((at, steps[at].plain, steps[at].traps) for at in golds if classes[at] == at)
 
 
-def _weights(gold: GoldPath, settings: ScoringSettings) -> tuple[tuple[tuple[str, float], ...], str | None]:
-    """Return the weights that apply, scaled to the sum 1, or what is wrong with them."""
-    given = settings.weights if gold.weights is None else gold.weights
-    for name, weight in given.items():
-        if name not in _PART_NAMES:
-            return (), f"weights name an unknown metric {name!r}"
-        if not (math.isfinite(weight) and weight >= 0):
-            return (), f"the weight of {name} is {weight!r}, not a number of 0 or more"
-    # Without an expected answer there is nothing these could measure, unless the application tells the goal itself.
-    absent = _STRUCTURAL - {"goal_success"} if gold.answer is None else frozenset[str]()
-    parts = {name: float(weight) for name, weight in given.items() if weight > 0 and name not in absent}
-    total = sum(parts.values())
-    if not parts or not math.isfinite(total):
-        return (), "the weights that apply sum to nothing"
-    return tuple((name, weight / total) for name, weight in parts.items()), None
-
-
-def _without_goal(weights: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...] | None:
-    rest = [(name, weight) for name, weight in weights if name != "goal_success"]
-    total = sum(weight for _, weight in rest)
-    return None if len(rest) == len(weights) else tuple((name, weight / total) for name, weight in rest)
+def _wanted(steps: tuple[PlanStep, ...]) -> list[dict[str, Any]] | None:
+    wanted = [step.plain for step in steps if step.plain is not None and step.uniform]
+    return wanted if len(wanted) == len(steps) else None

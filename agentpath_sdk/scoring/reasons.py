@@ -15,7 +15,7 @@ from agentpath_sdk.scoring.pairs import (
     foreign_arguments,
     given_arguments,
 )
-from agentpath_sdk.scoring.plan import PlanStep
+from agentpath_sdk.scoring.plan_steps import KeyKind, PlanStep
 from agentpath_sdk.trajectories.model import ToolCall
 
 __all__ = ["ArgumentReason", "argument_reasons", "outcome_words", "shortened"]
@@ -75,8 +75,8 @@ def _not_comparable(call: ToolCall) -> ArgumentReason:
 
 
 def _named(step: PlanStep, given: Mapping[str, Any]) -> Iterator[ArgumentReason]:
-    for name, matcher, _, ignored in step.keys:
-        if ignored:
+    for name, matcher, kind, _, _ in step.keys:
+        if kind is KeyKind.IGNORED:
             continue
         value = given.get(name, _MISSING)
         if value is _MISSING and name in step.defaults:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.gold.model import GoldPath
-from agentpath_sdk.scoring.alignment import edits
+from agentpath_sdk.scoring.alignment import Pair, edits
+from agentpath_sdk.scoring.executed import read_any_run, read_run
 from agentpath_sdk.scoring.findings import render, render_without_gold
 from agentpath_sdk.scoring.formulas import composite
 from agentpath_sdk.scoring.goal import answer_metrics, judge_goal
-from agentpath_sdk.scoring.judge import Judge
-from agentpath_sdk.scoring.measure import PAIRS_OF, measure
-from agentpath_sdk.scoring.plan import UNKNOWN_TOOL, Plan, plan_for
+from agentpath_sdk.scoring.judge import PAIRS_OF
+from agentpath_sdk.scoring.measure import measure
+from agentpath_sdk.scoring.plan import Plan, plan_for
 from agentpath_sdk.scoring.score import METRICS, Goal, Label, Mode, PathScore, lazy_score
 from agentpath_sdk.settings import ScoringSettings
-from agentpath_sdk.trajectories.model import ToolCall, Trajectory
+from agentpath_sdk.trajectories.model import Trajectory
 
 __all__ = ["not_evaluated", "score_best", "score_path"]
 
@@ -26,8 +27,15 @@ _NO_GOLD: Final = "no gold path"
 _TOO_LONG: Final = "the run is too long to be aligned"
 # Cells of the alignment's table; a run of 5,000 steps fits a gold path of 100.
 _MOST_CELLS: Final = 500_000
-# Stands for the final answer of a run whose terminal step has no span.
-_ANSWER: Final = ToolCall(tool="final answer")
+# Ends of a run that need no second look.
+_SCORED: Final = frozenset({"finished", "limit", "error"})
+_NOBODY_TELLS: Final = judge_goal(Trajectory(), None)
+_NO_ANSWER_EXPECTED: Final = "the gold path expects no answer"
+_NO_GOAL: Final = {
+    "goal_success": _NOBODY_TELLS.reason or "unknown",
+    "answer_exact": _NO_ANSWER_EXPECTED,
+    "answer_f1": _NO_ANSWER_EXPECTED,
+}
 _PATH_METRICS: Final = tuple(name for name in METRICS if name != "goal_success")
 
 
@@ -103,19 +111,34 @@ def not_evaluated(reason: str, trajectory: Trajectory, gold: GoldPath | None = N
 
 
 def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: ScoringSettings) -> PathScore:
-    refusal = _why_not(trajectory)
-    if refusal is not None:
-        return not_evaluated(refusal, trajectory, gold)
+    if trajectory.completeness == "known_incomplete" or trajectory.stop_reason not in _SCORED:
+        refusal = _why_not(trajectory)
+        if refusal is not None:
+            return not_evaluated(refusal, trajectory, gold)
     plan = plan_for(gold, settings)
-    calls, letters, places = _executed(plan, trajectory)
-    if letters == plan.letters and _follows(plan, calls):
-        pairs, metrics, reasons = None, plan.perfect.copy(), {}
-    elif len(letters) * len(plan.letters) > _MOST_CELLS:
+    run = read_run(plan, trajectory)
+    pairs: list[Pair] | None = None
+    reasons: dict[str, str] = {}
+    value: float | None = None
+    if run is None:
+        metrics = plan.perfect.copy()
+        value = plan.perfect_composite
+    elif len(run.letters) * len(plan.letters) > _MOST_CELLS:
         return not_evaluated(_TOO_LONG, trajectory, gold)
     else:
-        pairs, metrics, reasons = measure(Judge(plan, calls, letters, places), mode)
-    goal = _add_goal(trajectory, gold, metrics, reasons)
-    value, problem = _add_composite(plan, metrics, reasons)
+        pairs, metrics, reasons = measure(run, mode)
+    if trajectory.goal is None and gold.answer is None:
+        goal = _NOBODY_TELLS
+        reasons |= _NO_GOAL
+    else:
+        goal = _add_goal(trajectory, gold, metrics, reasons)
+    problem = None
+    if value is None:
+        value, problem = _composite(plan, metrics, reasons)
+    if value is None:
+        reasons["composite"] = problem or "unknown"
+    else:
+        metrics["composite"] = value
     return lazy_score(
         value,
         "not_evaluated" if value is None else _label(value >= plan.good_path, goal.success),
@@ -126,7 +149,7 @@ def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: Scoring
         mode,
         plan.identity,
         trajectory.completeness,
-        (render, plan, trajectory, calls, letters, places, pairs, mode),
+        (render, plan, trajectory, pairs, mode),
     )
 
 
@@ -148,47 +171,6 @@ def _why_not(trajectory: Trajectory) -> str | None:
     return "cancelled" if stopped == "cancelled" else None
 
 
-def _executed(plan: Plan, trajectory: Trajectory) -> tuple[Sequence[ToolCall], str, Sequence[int | None]]:
-    """Return the executed calls that count, their tools as letters, and their index in the trajectory's steps.
-
-    Where the gold has a terminal step, a step of such a name is the run's final answer, and so is an answer without
-    a span. Where it has none, such steps count on neither side.
-    """
-    steps = trajectory.steps
-    letter_of = plan.letter_of.get
-    letters = "".join([letter_of(step.tool, UNKNOWN_TOOL) for step in steps])
-    if plan.terminal_letter:
-        if plan.terminal_letter not in letters and _answered(trajectory):
-            return (*steps, _ANSWER), letters + plan.terminal_letter, (*range(len(steps)), None)
-    elif len(letters) != len(steps):
-        places = [at for at, step in enumerate(steps) if letter_of(step.tool) != ""]
-        return [steps[at] for at in places], letters, places
-    return steps, letters, range(len(steps))
-
-
-def _answered(trajectory: Trajectory) -> bool:
-    # With content capture off the answer's text is not known, but that the run finished is.
-    return trajectory.final_answer is not None or trajectory.stop_reason == "finished"
-
-
-def _follows(plan: Plan, calls: Sequence[ToolCall]) -> bool:
-    """Return whether every argument is surely equal; only for plain gold paths, and when the tools are equal."""
-    if not plan.simple:
-        return False
-    try:
-        for wanted, call in zip(plan.wanted, calls, strict=True):
-            if wanted is not None and (call.arguments != wanted or call.arguments_state != "known"):
-                return False
-    except Exception:
-        # Somebody's own value raised when it was compared; the careful comparison comes next.
-        return False
-    return not plan.any_traps or all(
-        (type((call.arguments or {})[name]) is bool) is boolean
-        for step, call in zip(plan.steps, calls, strict=True)
-        for name, boolean in step.traps
-    )
-
-
 def _add_goal(trajectory: Trajectory, gold: GoldPath, metrics: dict[str, float], reasons: dict[str, str]) -> Goal:
     goal = judge_goal(trajectory, gold)
     if goal.success is None:
@@ -196,7 +178,7 @@ def _add_goal(trajectory: Trajectory, gold: GoldPath, metrics: dict[str, float],
     else:
         metrics["goal_success"] = float(goal.success)
     if gold.answer is None:
-        reasons["answer_exact"] = reasons["answer_f1"] = "the gold path expects no answer"
+        reasons["answer_exact"] = reasons["answer_f1"] = _NO_ANSWER_EXPECTED
     elif trajectory.final_answer is None:
         reasons["answer_exact"] = reasons["answer_f1"] = "the run's final answer is not known"
     else:
@@ -213,20 +195,21 @@ def _goal_metric(goal: Goal) -> tuple[dict[str, float], dict[str, str]]:
     return {"goal_success": float(goal.success)}, {}
 
 
-def _add_composite(plan: Plan, metrics: dict[str, float], reasons: dict[str, str]) -> tuple[float | None, str | None]:
-    """Add the composite; return it, or why there is none."""
-    weights, problem = plan.weights, plan.weights_problem
-    if plan.weights_without_goal is not None and "goal_success" not in metrics:
-        weights = plan.weights_without_goal
-        problem = problem or (None if weights else "only the goal is weighted, and nobody said whether it was reached")
-    value = composite(weights, metrics) if problem is None else None
-    if value is not None:
-        metrics["composite"] = value
-        return value, None
-    if problem is None:
-        problem = next(reasons.get(name, "unknown") for name, _ in weights if name not in metrics)
-    reasons["composite"] = problem
-    return None, problem
+def _composite(
+    plan: Plan, metrics: Mapping[str, float], reasons: Mapping[str, str]
+) -> tuple[float | None, str | None]:
+    """Return the composite, or why there is none."""
+    weights = plan.weights
+    parts, problem = weights.parts, weights.problem
+    if weights.without_goal is not None and "goal_success" not in metrics:
+        parts = weights.without_goal
+        problem = None if parts else "only the goal is weighted, and nobody said whether it was reached"
+    if problem is not None:
+        return None, problem
+    value = composite(parts, metrics)
+    if value is None:
+        problem = next(reasons.get(name, "unknown") for name, _ in parts if name not in metrics)
+    return value, problem
 
 
 def _label(good: bool, success: bool | None) -> Label:
@@ -253,5 +236,5 @@ def _is_better(
 
 def _edits(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: ScoringSettings) -> int:
     plan = plan_for(gold, settings)
-    calls, letters, places = _executed(plan, trajectory)
-    return edits(PAIRS_OF[mode](Judge(plan, calls, letters, places)), len(plan.letters), len(letters))
+    run = read_any_run(plan, trajectory)
+    return edits(PAIRS_OF[mode](run), len(plan.letters), len(run.letters))

@@ -1,0 +1,125 @@
+"""The executed calls that count, seen through a compiled gold path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from agentpath_sdk.scoring.pairs import FULL, MISMATCH, Verdict, compare, differs, may_match, traps_agree
+from agentpath_sdk.scoring.plan import NO_CLASS, UNKNOWN_TOOL, Entry, Known, Plan
+from agentpath_sdk.trajectories.model import ToolCall, Trajectory
+
+__all__ = ["Run", "read_any_run", "read_run"]
+
+# Stands for the final answer of a run whose terminal step has no span.
+_ANSWER: Final = ToolCall(tool="final answer")
+_UNKNOWN: Final[Entry] = (UNKNOWN_TOOL, ())
+
+
+class Run:
+    """One run against one gold path, and the verdicts of the pairs looked at so far."""
+
+    __slots__ = ("calls", "classes", "letters", "places", "plan", "seen")
+
+    def __init__(
+        self, plan: Plan, calls: Sequence[ToolCall], letters: str, classes: list[int], places: Sequence[int | None]
+    ) -> None:
+        self.plan = plan
+        self.calls = calls
+        self.letters = letters
+        """Tool per call."""
+        self.classes = classes
+        """Class per call: the gold step whose arguments it has, or ``NO_CLASS``."""
+        self.places = places
+        """Index of each call in the trajectory's steps; None for the final answer."""
+        self.seen: dict[tuple[int, int], Verdict] = {}
+
+    def verdict(self, gold: int, run: int) -> Verdict:
+        """Return the verdict of a gold step and a call of its tool."""
+        same = self.classes[run]
+        if same >= 0:
+            return FULL if same == self.plan.classes[gold] else self.plan.verdict_between(gold, same)
+        found = self.seen.get((gold, run))
+        if found is None:
+            step, call = self.plan.steps[gold], self.calls[run]
+            found = self.seen[gold, run] = compare(step, call) if may_match(step, call) else MISMATCH
+        return found
+
+    def eligible(self, gold: int, run: int) -> bool:
+        """Return whether the call may stand for the gold step, tools being equal."""
+        return may_match(self.plan.steps[gold], self.calls[run])
+
+
+def read_run(plan: Plan, trajectory: Trajectory) -> Run | None:
+    """Return the calls that count; None where they follow the gold path in every way, as far as can be told at once.
+
+    Where the gold has a terminal step, a step of such a name is the run's final answer, and so is an answer without
+    a span. Where it has none, such steps count on neither side.
+    """
+    steps = trajectory.steps
+    given = [step.arguments for step in steps]
+    if [step.tool for step in steps] == plan.tools and (not plan.answered or _answered(trajectory)):
+        try:
+            if given == plan.wanted and (not plan.traps or _boolean_where_wanted(plan, given)):
+                return None
+        except Exception:
+            # Somebody's own value raised when it was compared; the careful comparison comes next.
+            pass
+    return read_any_run(plan, trajectory)
+
+
+def _boolean_where_wanted(plan: Plan, given: Sequence[Any]) -> bool:
+    for at, name, boolean in plan.traps:
+        if (type(given[at][name]) is bool) is not boolean:
+            return False
+    return True
+
+
+def read_any_run(plan: Plan, trajectory: Trajectory) -> Run:
+    """Return the calls that count, whatever they are."""
+    steps = trajectory.steps
+    entries = [plan.entries.get(step.tool, _UNKNOWN) for step in steps]
+    letters = "".join([entry[0] for entry in entries])
+    classes = _classes(plan, entries, steps)
+    if plan.terminal is None:
+        if len(letters) == len(steps):
+            return Run(plan, steps, letters, classes, range(len(steps)))
+        places = [at for at, entry in enumerate(entries) if entry[0]]
+        return Run(plan, [steps[at] for at in places], letters, [classes[at] for at in places], places)
+    letter, known = plan.terminal
+    if letter in letters or not _answered(trajectory):
+        return Run(plan, steps, letters, classes, range(len(steps)))
+    return Run(plan, (*steps, _ANSWER), letters + letter, [*classes, known[0][0]], (*range(len(steps)), None))
+
+
+def _classes(plan: Plan, entries: Sequence[Entry], steps: Sequence[ToolCall]) -> list[int]:
+    classes: list[int] = []
+    for (_, known), step in zip(entries, steps, strict=True):
+        arguments = step.arguments
+        found = NO_CLASS
+        try:
+            for number, plain, traps in known:
+                if plain is None or (arguments == plain and (not traps or traps_agree(traps, arguments or {}))):
+                    found = number
+                    break
+            else:
+                found = _class_by_closer_look(plan, known, step) if known else NO_CLASS
+        except Exception:
+            # Somebody's own value raised when it was compared.
+            found = _class_by_closer_look(plan, known, step)
+        classes.append(found)
+    return classes
+
+
+def _class_by_closer_look(plan: Plan, known: Known, call: ToolCall) -> int:
+    """Return the class of a call that Python calls unequal to all: text in another form, JSON text, None for {}."""
+    for number, _, _ in known:
+        step = plan.steps[number]
+        if not differs(step, call) and compare(step, call) == FULL:
+            return number
+    return NO_CLASS
+
+
+def _answered(trajectory: Trajectory) -> bool:
+    # With content capture off the answer's text is not known, but that the run finished is.
+    return trajectory.final_answer is not None or trajectory.stop_reason == "finished"
