@@ -45,6 +45,7 @@ _GOLD_VARIABLE: Final = "AGENTPATH_GOLD"
 _logger = logging.getLogger("agentpath_sdk")
 _lock = threading.RLock()
 _handle: Handle | None = None
+_traced_with: TracerProvider | None = None
 _health_observed: Final[list[object]] = []
 
 
@@ -163,7 +164,7 @@ def configure(
     parts = resolve(settings if weights is None else {**settings, "weights": weights})
     if mode not in get_args(Mode):
         raise ConfigurationError(f"mode={mode!r}: there are {', '.join(get_args(Mode))}")
-    registry = _registry(gold, parts.online)
+    registry = registry_of(gold, parts.online)
     provider = joining.provider_of(tracer_provider)
     with _lock:
         if _handle is not None:
@@ -178,10 +179,15 @@ def configure(
             logs=LogEvents(logger_provider),
             numbers=Metrics(meter_provider, max_label_sets=parts.online.max_label_sets),
         )
-        _trace_with(parts.tracing, tracer_provider)
+        trace_as_before = trace_with(parts.tracing, tracer_provider)
         joining.join(provider, pipeline, forward_to)
         _observe_health(meter_provider)
-        undo = (*removers, _listen_for_outcomes(pipeline), lambda: joining.detach_all(provider))
+        undo = (
+            *removers,
+            trace_as_before,
+            listen_for_outcomes(pipeline),
+            lambda: joining.detach_all(provider),
+        )
         providers = (provider, logger_provider or get_logger_provider(), meter_provider or metrics.get_meter_provider())
         return _remember(Handle(pipeline, registry, providers=providers, undo=undo))
 
@@ -248,7 +254,8 @@ class AgentPathSpanExporter(SpanExporter):
 # --- parts of configure() ---------------------------------------------------------------------------------------------
 
 
-def _registry(gold: Gold | None, settings: OnlineSettings) -> ReloadingRegistry:
+def registry_of(gold: Gold | None, settings: OnlineSettings) -> ReloadingRegistry:
+    """Return the registry of ``gold``; None = what the environment names."""
     if gold is None:
         gold = [path for path in os.environ.get(_GOLD_VARIABLE, "").split(os.pathsep) if path]
     sources = [gold] if isinstance(gold, str | os.PathLike | GoldPath) else list(gold)
@@ -304,23 +311,37 @@ def _evaluate_emitter(
 def _detached() -> Handle:
     """Return a handle whose pipeline is joined to no provider: somebody's exports feed it."""
     parts = resolve({})
-    registry = _registry(None, parts.online)
+    registry = registry_of(None, parts.online)
     evaluate = _evaluate_emitter(trace.get_tracer_provider(), None, ())
     pipeline = _pipeline(
         registry, parts, mode="aligned", score_exporters=(), evaluate=evaluate, logs=LogEvents(), numbers=Metrics()
     )
-    _trace_with(parts.tracing, None)
+    undo = [trace_with(parts.tracing, None), listen_for_outcomes(pipeline)]
     _observe_health(None)
-    return _remember(Handle(pipeline, registry, undo=[_listen_for_outcomes(pipeline)]))
+    return _remember(Handle(pipeline, registry, undo=undo))
 
 
-def _trace_with(settings: TracingSettings, provider: TracerProvider | None) -> None:
+def trace_with(settings: TracingSettings, provider: TracerProvider | None) -> Callable[[], None]:
+    """Have the decorators and handlers trace so; return a function that puts everything back."""
+    global _traced_with
     recorder = get_recorder()
+    settings_before, provider_before = recorder.settings, _traced_with
     recorder.settings = settings
     recorder.use_provider(provider)
+    _traced_with = provider
+
+    def back() -> None:
+        global _traced_with
+        recorder.settings = settings_before
+        recorder.use_provider(provider_before)
+        _traced_with = provider_before
+
+    return back
 
 
-def _listen_for_outcomes(pipeline: Pipeline) -> Callable[[], None]:
+def listen_for_outcomes(pipeline: Pipeline) -> Callable[[], None]:
+    """Hand outcomes told of ended runs to ``pipeline``; return a function that stops it."""
+
     def hear(outcome: outcomes.RecordedOutcome) -> None:
         goal = GoalWord(success=outcome.success, reason=outcome.reason, source=outcome.source)
         pipeline.record_outcome(outcome.run.trace_id, outcome.run.span_id, goal)

@@ -1,16 +1,44 @@
 """Test kit for agents: see the trajectories and scores of what ran, with fixed ids and a clock in your hand.
 
-pytest loads this module in every project where the SDK is installed: it imports nothing heavy until a
+pytest loads this module in every project where the SDK is installed; it imports nothing heavy until the
 fixture or ``capture()`` is used.
 
->>> def test_the_agent_looks_before_it_leaps(captured_trajectories):
-...     run_my_agent()
-...     assert captured_trajectories.steps() == ["lookup", "refund"]
+>>> def test_the_agent_looks_up_before_it_refunds(captured_trajectories):
+...     run_my_agent("refund order 7")
+...     assert captured_trajectories.tools() == ["lookup", "refund"]
+
+>>> def test_the_agent_keeps_to_the_gold_path():
+...     with capture(gold="gold/refund.yaml") as captured:
+...         run_my_agent("refund order 7")
+...     assert captured.score().value == 1.0
 """
 
 from __future__ import annotations
 
-__all__ = ["ManualClock"]
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+    from opentelemetry.sdk.trace.id_generator import IdGenerator
+
+    from agentpath_sdk.configure import Gold
+    from agentpath_sdk.online.pipeline import Pipeline
+    from agentpath_sdk.online.record import ScoreRecord
+    from agentpath_sdk.scoring.score import Mode, PathScore
+    from agentpath_sdk.trajectories.model import Trajectory
+else:
+    IdGenerator = object
+
+__all__ = ["Captured", "FixedIdGenerator", "ManualClock", "capture"]
+
+_T = TypeVar("_T")
+
+_FIRST_TRACE: Final = 0x0AF70000000000000000000000000000
+_FIRST_SPAN: Final = 0xB7AD000000000000
 
 
 class ManualClock:
@@ -31,3 +59,173 @@ class ManualClock:
     def advance(self, seconds: float) -> None:
         """Let ``seconds`` pass."""
         self._seconds += seconds
+
+
+class FixedIdGenerator(IdGenerator):
+    """Trace and span ids that count up from the same start in every run; for ``TracerProvider(id_generator=...)``."""
+
+    def __init__(self) -> None:
+        self._traces = 0
+        self._spans = 0
+
+    def generate_trace_id(self) -> int:
+        """Return the next trace id."""
+        self._traces += 1
+        return _FIRST_TRACE + self._traces
+
+    def generate_span_id(self) -> int:
+        """Return the next span id."""
+        self._spans += 1
+        return _FIRST_SPAN + self._spans
+
+    def is_trace_id_random(self) -> bool:
+        """Return False, as the SDK asks of ids that are not random."""
+        return False
+
+
+class Captured:
+    """What agents did inside a ``capture()`` block. Ask at any moment: no verdict needs waiting for."""
+
+    def __init__(self, provider: TracerProvider, exporter: InMemorySpanExporter) -> None:
+        self.provider = provider
+        """The tracer provider of the block, for instrumentations that want one."""
+        self.clock = ManualClock()
+        self._exporter = exporter
+        self._records: list[ScoreRecord] = []
+        self._trajectories: list[Trajectory] = []
+        self._pipeline: Pipeline | None = None
+
+    @property
+    def spans(self) -> tuple[ReadableSpan, ...]:
+        """All ended spans, in order of their end."""
+        return self._exporter.get_finished_spans()
+
+    @property
+    def trajectories(self) -> tuple[Trajectory, ...]:
+        """The latest revision of each agent run, in order of start."""
+        self.settle()
+        latest = {(run.trace_id, run.span_id): run for run in self._trajectories}
+        return tuple(sorted(latest.values(), key=lambda run: run.start_unix_nano or 0))
+
+    @property
+    def records(self) -> tuple[ScoreRecord, ...]:
+        """The latest revision of each score record, in order of the runs' start."""
+        self.settle()
+        latest = {record.id: record for record in self._records}
+        return tuple(sorted(latest.values(), key=lambda record: record.root_start_unix_nano or 0))
+
+    def trajectory(self, agent: str | None = None) -> Trajectory:
+        """Return the only run (of ``agent``).
+
+        Raises:
+            AssertionError: there is none, or more than one.
+        """
+        return _only([run for run in self.trajectories if agent in (None, run.agent)], "agent runs", agent)
+
+    def tools(self, agent: str | None = None) -> list[str]:
+        """Return the tools that the only run (of ``agent``) executed, in order."""
+        return [step.tool for step in self.trajectory(agent).steps]
+
+    def score(self, agent: str | None = None) -> PathScore:
+        """Return the score of the only run (of ``agent``).
+
+        Raises:
+            AssertionError: there is none, or more than one.
+        """
+        return _only([record for record in self.records if agent in (None, record.agent)], "scores", agent).score
+
+    def settle(self) -> None:
+        """Let the quiet time of everything that has ended pass."""
+        if self._pipeline is not None:
+            self._pipeline.step()
+            self.clock.advance(self._pipeline.settings.quiet_seconds)
+            self._pipeline.step()
+
+
+@contextmanager
+def capture(
+    *, gold: Gold = (), mode: Mode = "aligned", raise_faults: bool = True, **settings: Any
+) -> Iterator[Captured]:
+    """Trace and score the agents of the block in memory: no threads, no network, no waiting, ids that count up.
+
+    Whatever the application has configured is left alone and takes part again after the block.
+
+    Args:
+        gold: as in ``configure``: files, folders or gold paths.
+        mode: as in ``configure``.
+        raise_faults: raise faults inside the SDK, which are counted and survived elsewhere.
+        settings: as in ``configure``.
+
+    Raises:
+        ConfigurationError: a setting is wrong.
+        FileFormatError: a gold file cannot be read.
+    """
+    from agentpath_sdk._guard import HEALTH
+    from agentpath_sdk.configure import listen_for_outcomes, trace_with
+    from agentpath_sdk.settings import resolve
+
+    parts = resolve(settings)
+    captured = _captured()
+    captured._pipeline = pipeline = _pipeline(captured, gold, mode, parts)
+    with ExitStack() as stack:
+        stack.callback(pipeline.shutdown, 1.0)
+        stack.callback(trace_with(parts.tracing, captured.provider))
+        stack.callback(listen_for_outcomes(pipeline))
+        stack.callback(setattr, HEALTH, "raise_faults", HEALTH.raise_faults)
+        HEALTH.raise_faults = raise_faults
+        yield captured
+        captured.settle()
+
+
+def _captured() -> Captured:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    return Captured(TracerProvider(id_generator=FixedIdGenerator(), shutdown_on_exit=False), InMemorySpanExporter())
+
+
+def _pipeline(captured: Captured, gold: Gold, mode: Mode, parts: Any) -> Pipeline:
+    """Return the pipeline production uses, without a thread, joined to the captured provider."""
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+
+    from agentpath_sdk.configure import registry_of
+    from agentpath_sdk.online.pipeline import Pipeline
+    from agentpath_sdk.online.processor import AgentPathSpanProcessor
+    from agentpath_sdk.scoring.scorer import score_best
+
+    def score(trajectory: Trajectory, paths: Sequence[Any]) -> PathScore:
+        captured._trajectories.append(trajectory)
+        return score_best(trajectory, paths, mode=mode, settings=parts.scoring)
+
+    pipeline = Pipeline(
+        registry_of(gold, parts.online).look_up,
+        score,
+        settings=parts.online,
+        emitters=[captured._records.append],
+        clock=captured.clock,
+        background=False,
+    )
+    captured.provider.add_span_processor(AgentPathSpanProcessor(pipeline))
+    captured.provider.add_span_processor(SimpleSpanProcessor(captured._exporter))
+    return pipeline
+
+
+def _only(found: list[_T], what: str, agent: str | None) -> _T:
+    of = f" of {agent!r}" if agent is not None else ""
+    assert len(found) == 1, f"expected exactly one of the {what}{of}, there are {len(found)}"
+    return found[0]
+
+
+if "pytest" in sys.modules:  # loaded as a plug-in; other users of this module need no pytest
+    import pytest
+
+    def pytest_configure(config: pytest.Config) -> None:
+        """Make the marker known."""
+        config.addinivalue_line("markers", "agentpath(**options): options of capture() for captured_trajectories")
+
+    @pytest.fixture
+    def captured_trajectories(request: pytest.FixtureRequest) -> Iterator[Captured]:
+        """What agents did during the test; ``@pytest.mark.agentpath(gold="gold/")`` gives options of ``capture``."""
+        marker = request.node.get_closest_marker("agentpath")
+        with capture(**({} if marker is None else marker.kwargs)) as captured:
+            yield captured
