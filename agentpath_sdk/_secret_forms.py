@@ -151,16 +151,20 @@ def _assigned(match: re.Match[str], marker: str, is_secret_name: Callable[[str],
 _FORM_SIGNS: Final = (
     "sk-", "sk_", "rk-", "rk_", "AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-",
     "xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "AIza", "ya29.", "hf_", "gsk_", "xai-", "npm_",
-    "pypi-", "lsv2_", "dop_v1_", "shpat_", "SG.", "eyJ", "-----BEGIN",
+    "pypi-", "lsv2_", "dop_v1_", "shpat_", "SG.", "eyJ", "----BEGIN",
 )  # fmt: skip
-"""Each form above begins with one of these."""
+"""Each form above begins with one of these (the last one without its first dash, which may belong to a sign)."""
 _NAME_SIGNS: Final = (
     "auth", "pass", "pwd", "secret", "token", "key", "cookie", "credential", "creds", "bearer", "basic ", "jwt", "sig=",
     "signature",
 )  # fmt: skip
 """Each secret name, and each word that announces a secret, holds one of these in some case of letters."""
 _SIGNS: Final = (*_FORM_SIGNS, *_NAME_SIGNS)
-_FINDER: Final = ahocorasick_rs.AhoCorasick([sign.lower() for sign in _SIGNS])
+# Only this kind of match lets the library scan with vector instructions. It leaves out signs that begin inside another:
+# such a name is judged as a whole anyway, and such a form does not begin a word.
+_FINDER: Final = ahocorasick_rs.AhoCorasick(
+    [sign.lower() for sign in _SIGNS], matchkind=ahocorasick_rs.MatchKind.LeftmostFirst
+)
 _NAME_LETTERS: Final = string.ascii_letters + string.digits + "_.-"
 _LONGEST_NAME: Final = 80
 _MANY: Final = 256

@@ -27,8 +27,10 @@ class Binder:
         self.all_names = frozenset(p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
         self.open_ended = not parameters or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
 
-    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, bound: bool) -> dict[str, Any]:
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, bound: bool) -> Mapping[str, Any]:
         """Return the arguments as given, by name, without the instance; total, also for a call that does not fit."""
+        if not args:
+            return kwargs
         names = self._bound_names if bound else self._names
         arguments = dict(zip(names, args, strict=False))
         if len(args) > len(names):

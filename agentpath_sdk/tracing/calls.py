@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import types
 import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
@@ -20,7 +21,7 @@ from agentpath_sdk.tracing.binding import Binder
 from agentpath_sdk.tracing.frameworks import activate_all
 from agentpath_sdk.tracing.options import CallOptions
 from agentpath_sdk.tracing.picking import pick_answer, pick_query
-from agentpath_sdk.tracing.recorder import UNSET, Recording, get_recorder
+from agentpath_sdk.tracing.recorder import UNSET, Recording, fault, get_recorder
 
 __all__ = ["DOOR", "Call", "CallKind", "Plan", "run"]
 
@@ -48,23 +49,23 @@ class Plan:
 class Call:
     """One invocation. Also its own key for the recorder."""
 
-    __slots__ = ("__weakref__", "_items", "_plan", "_room", "_stack", "_token", "count", "recording")
+    # Defaults are class attributes: a call is opened on the user's time, and only streams need most of these.
+    recording: Recording | None = None
+    count = 0
+    _token: Token[Context] | None = None
+    _stack: ExitStack | None = None
+    _items: tuple[Any, ...] | list[Any] = ()
+    _room = 0
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self.recording: Recording | None = None
-        self.count = 0
-        self._token: Token[Context] | None = None
-        self._stack: ExitStack | None = None
-        self._items: list[Any] = []
-        self._room = 0
 
     def open(
         self, instance: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], ambient: Context | None = None
     ) -> None:
         """Start the span; whatever goes wrong, the call itself goes on."""
         plan, options = self._plan, self._plan.options
-        with guard("tracing.open"):
+        try:
             arguments = plan.binder.bind(args, kwargs, bound=instance is not None)
             if plan.kind == "tool":
                 self.recording = _RECORDER.start(
@@ -78,6 +79,8 @@ class Call:
                     self, door=DOOR, kind="phase", name=plan.name, input=arguments if arguments else UNSET,
                     capture=options.capture, redact=options.redact, keep=options.keep, ambient=ambient,
                 )  # fmt: skip
+        except Exception as error:
+            fault("tracing.open", error)
 
     def _open_agent(
         self,
@@ -104,22 +107,26 @@ class Call:
         recording = self.recording
         if recording is None:
             return
-        with guard("tracing.enter"):
+        try:
+            # A call that another door opened first may have begun in another thread's context.
             own = recording.key is self
-            context = recording.context if own else recording.over(context_api.get_current())
-            self._token = attach(context)
+            self._token = attach(recording.context if own else recording.over(context_api.get_current()))
             if self._plan.kind == "agent":
                 self._stack = activate_all()
+        except Exception as error:
+            fault("tracing.enter", error)
 
     def resume(self) -> None:
         """Make this call current again, over the context that its reader has now."""
         recording = self.recording
         if recording is None:
             return
-        with guard("tracing.enter"):
+        try:
             self._token = attach(recording.over(context_api.get_current()))
             if self._plan.kind == "agent":
                 self._stack = activate_all()
+        except Exception as error:
+            fault("tracing.enter", error)
 
     def leave(self) -> None:
         """Undo ``enter`` or ``resume``."""
@@ -142,6 +149,8 @@ class Call:
             if self._room > limit:
                 return
             plain = item if type(item) is str else to_plain(item, limit)[0]
+            if not isinstance(self._items, list):
+                self._items = []
             self._items.append(plain)
             self._room += len(plain) if isinstance(plain, str) else 64
 
@@ -163,7 +172,7 @@ class Call:
 
     def finish_stream(self, *, returned: Any = None, partial: bool = False) -> None:
         """End the span of a stream: read to its end, or left by its reader."""
-        items = self._items
+        items = list(self._items)
         result: Any = items
         if items and all(isinstance(item, str) for item in items):
             result = "".join(items)
@@ -173,7 +182,8 @@ class Call:
             # A stream of states or events: the last one that has an answer is the answer.
             result = next((i for i in reversed(items) if pick_answer(None, i) is not None), items)
         if self.recording is not None and self.recording.capture and len(items) < self.count:
-            self.recording.truncated.append("result" if self._plan.kind == "tool" else "output")
+            what = "result" if self._plan.kind == "tool" else "output"
+            self.recording.truncated = (*self.recording.truncated, what)
         self.finish(result, partial_items=self.count if partial else None)
 
     def fail(self, error: BaseException) -> None:
@@ -365,7 +375,11 @@ async def _aiterate(generator: AsyncGenerator[Any, Any], opened: Callable[[], Ca
             return
         except BaseException as error:
             call.leave()
-            call.fail(error)
+            if error is given and isinstance(error, asyncio.CancelledError):
+                # The loop was closed while it finalised a stream that its reader had left.
+                call.finish_stream(partial=True)
+            else:
+                call.fail(error)
             raise
         call.leave()
         call.take_item(item)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, cast
 
 from agentpath_sdk import redaction, semconv
 from agentpath_sdk._encode import Encoded, encode
 from agentpath_sdk._guard import HEALTH
-from agentpath_sdk.redaction import FAILED
+from agentpath_sdk.redaction import FAILED, suspicious
 from agentpath_sdk.tracing.messages import as_messages, text_message
 from agentpath_sdk.tracing.recording import Recording
 
@@ -24,13 +25,14 @@ __all__ = [
 ]
 
 ERROR_MESSAGE_LIMIT: Final = 500
-_MAX_SECRETS: Final = 32
+_MAX_SECRETS: Final = 64
+_SHORTEST_SECRET: Final = 5
 
 
 def put_arguments(recording: Recording, arguments: Any, limit: int) -> None:
     """Keep a tool call's arguments: a mapping by name, or text that is no object (flagged as raw)."""
     if isinstance(arguments, str):
-        recording.raw.append("arguments")
+        recording.raw = (*recording.raw, "arguments")
         _put(recording, semconv.TOOL_CALL_ARGUMENTS, "arguments", text(recording, arguments), limit, raw=True)
         return
     if recording.redact and isinstance(arguments, Mapping):
@@ -90,27 +92,25 @@ def _safe(recording: Recording, value: Any) -> Any:
 
 
 def _put(recording: Recording, attribute: str, what: str, value: Any, limit: int, *, raw: bool = False) -> None:
-    encoded = Encoded(cast(str, value)[:limit], len(value) > limit) if raw else _encoded(recording, value, limit)
-    recording.content[attribute] = encoded.text
-    if encoded.truncated:
-        recording.truncated.append(what)
+    text, truncated = (value[:limit], len(value) > limit) if raw else _encoded(recording, value, limit)
+    recording.content[attribute] = text
+    if truncated:
+        recording.truncated = (*recording.truncated, what)
 
 
 def _encoded(recording: Recording, value: Any, limit: int) -> Encoded:
     known = recording.root.secrets
     try:
-        encoded = encode(
-            value,
-            limit,
-            suspect=(lambda t: redaction.suspicious(t) or any(s in t for s in known))
-            if known
-            else redaction.suspicious,
-            redact=lambda plain: _redacted(recording, plain),
-        )
+        if not known:
+            return encode(value, limit, suspect=suspicious, redact=partial(_redacted, recording))
+        return encode(value, limit, suspect=partial(_holds, known), redact=partial(_redacted, recording))
     except Exception as error:
         HEALTH.fault("tracing.encode", error)
         return Encoded(f'"{FAILED}"', False)
-    return encoded
+
+
+def _holds(known: frozenset[str], text: str) -> bool:
+    return suspicious(text) or any(secret in text for secret in known)
 
 
 def _redacted(recording: Recording, plain: Any) -> Any:
@@ -122,9 +122,8 @@ def _redacted(recording: Recording, plain: Any) -> Any:
 
 def _learn(recording: Recording, found: list[Any]) -> None:
     """Remember values redacted by name, so that they are also found in this run's messages and results."""
-    secrets = recording.root.secrets
-    for value in found:
-        if isinstance(value, str):
-            for word in {value, *value.split()}:
-                if len(word) >= 5 and len(secrets) < _MAX_SECRETS:
-                    secrets.add(word)
+    texts = [value for value in found if isinstance(value, str)]
+    words = {word for text in texts for word in (text, *text.split()) if len(word) >= _SHORTEST_SECRET}
+    if words:
+        root = recording.root
+        root.secrets = frozenset(list(root.secrets | words)[:_MAX_SECRETS])

@@ -19,7 +19,9 @@ _KEY: Final = context_api.create_key("agentpath-conversation")
 
 def conversation_in(context: Context) -> str | None:
     """Return the conversation id of ``context``, from ``use_conversation`` or from another process's baggage."""
-    found = context.get(_KEY) or baggage.get_baggage(semconv.CONVERSATION_ID, context)
+    found = context.get(_KEY)
+    if found is None:
+        found = baggage.get_baggage(semconv.CONVERSATION_ID, context)
     return found if isinstance(found, str) else None
 
 

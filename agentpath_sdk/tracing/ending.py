@@ -95,7 +95,7 @@ def take_content(
 ) -> None:
     """Keep what a door says of result, answer and output; the first to say it is nearest to the call."""
     if partial_items is not None:
-        recording.essential[semconv.STEP_PARTIAL_ITEMS] = partial_items
+        recording.late = {**recording.late, semconv.STEP_PARTIAL_ITEMS: partial_items}
     if not recording.capture:
         return
     if result is not UNSET and recording.kind in STEP_KINDS and semconv.TOOL_CALL_RESULT not in recording.content:
@@ -109,29 +109,25 @@ def take_content(
 
 def end_span(recording: Recording) -> None:
     """Write everything on the span and end it; a span processor that raises is counted."""
-    span, essential = recording.span, recording.essential
+    span, attributes = recording.span, recording.content
     late = _facts(recording)
-    essential.update(late)
-    attributes = recording.content
     attributes.update(late)
-    if semconv.STEP_PARTIAL_ITEMS in essential:
-        attributes[semconv.STEP_PARTIAL_ITEMS] = essential[semconv.STEP_PARTIAL_ITEMS]
     try:
         span.set_attributes(attributes)
         if getattr(span, "dropped_attributes", 0):
             # The SDK's store drops the oldest when full; what was set at the start may be gone by now.
-            span.set_attributes(essential)
-        if recording.outcome == "error":
-            span.set_status(StatusCode.ERROR, recording.error_message or recording.error_type)
+            span.set_attributes({**recording.essential, **late})
         if recording.error_type is not None:
             _add_event(recording)
+        if recording.outcome == "error":
+            span.set_status(StatusCode.ERROR, recording.error_message or recording.error_type)
         span.end()
     except Exception as error:
         HEALTH.fault("tracing.end_span", error)
 
 
 def _facts(recording: Recording) -> dict[str, Any]:
-    facts: dict[str, Any] = {semconv.STEP_OUTCOME: recording.outcome}
+    facts: dict[str, Any] = {**recording.late, semconv.STEP_OUTCOME: recording.outcome}
     if recording.error_type is not None:
         facts[semconv.ERROR_TYPE] = recording.error_type
     if recording.error_message is not None:

@@ -124,7 +124,7 @@ def _say(agent: Recording, success: bool, reason: str | None, source: str) -> No
     told = {semconv.RUN_GOAL_SUCCESS: success, semconv.RUN_GOAL_SOURCE: source}
     if reason is not None:
         told[semconv.RUN_GOAL_REASON] = reason
-    agent.essential.update(told)
+    agent.late = {**agent.late, **told}
     agent.span.set_attributes(told)
 
 

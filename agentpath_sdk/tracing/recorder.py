@@ -13,7 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, cast
 
 from opentelemetry import baggage
 from opentelemetry import context as context_api
@@ -22,7 +23,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import TracerProvider
 
 from agentpath_sdk import semconv
-from agentpath_sdk._guard import guard
+from agentpath_sdk._guard import HEALTH, guard
 from agentpath_sdk.settings import TracingSettings
 from agentpath_sdk.tracing import content, ending
 from agentpath_sdk.tracing.conversation import conversation_in
@@ -37,9 +38,9 @@ from agentpath_sdk.tracing.recording import (
     StopReason,
     Unset,
 )
-from agentpath_sdk.tracing.spans import SpanSource, StartedSpan
+from agentpath_sdk.tracing.spans import SpanSource
 
-__all__ = ["UNSET", "Kind", "Outcome", "Recorder", "Recording", "StopReason", "Unset", "get_recorder"]
+__all__ = ["UNSET", "Kind", "Outcome", "Recorder", "Recording", "StopReason", "Unset", "fault", "get_recorder"]
 
 _ROOT: Final = Context()
 _OPERATIONS: Final[Mapping[Kind, str]] = {
@@ -113,30 +114,31 @@ class Recorder:
         object (kept raw and flagged); ``input`` GenAI messages or any value. A key that is open already: from another
         door it is the same call (joined), from the same door the first is ended as abandoned.
         """
-        with guard("tracing.start"):
+        try:
             now = self._clock()
             if now >= self._next_sweep:
                 self._sweep(now)
             context = context_api.get_current() if ambient is None else ambient
             enclosing, candidates = self._enclosing(parent, context, inherit)
-            with self._lock:
-                known = self._by_key.get(key) or _twin(kind, name, door, candidates)
-                if known is not None and door not in known.doors:
-                    self._join(known, key, door)
+            if key in self._by_key or _twin(kind, name, door, candidates) is not None:
+                known = self._known(key, kind, name, door, candidates)
+                if known is not None:
                     self._more(known, arguments, call_id)
                     return known
-            if known is not None:
-                self._close(known, "abandoned")
-            recording = self._begin(
-                key, door, kind, name, enclosing, self._base(parent, enclosing, context, inherit), now,
-                call_id=call_id, conversation_id=conversation_id, description=description, gold_path=gold_path,
-            )  # fmt: skip
+            base = self._base(parent, enclosing, context, inherit)
+            essential, conversation_id = _identity(kind, name, enclosing, base, conversation_id)
+            extra = call_id is not None or description is not None or kind == "agent"
+            if extra:
+                essential = _more_identity(essential, call_id, description, gold_path, kind, enclosing, base)
+            recording = self._begin(key, door, kind, name, enclosing, base, now, conversation_id, essential)
             if recording.live:
                 recording.capture = self.settings.capture_content if capture is None else capture
-                recording.redact, recording.keep = redact, keep
+                if redact or keep:
+                    recording.redact, recording.keep = redact, keep
                 self._take(recording, arguments, input, query, attributes)
             return recording
-        return None
+        except Exception as error:
+            return fault("tracing.start", error)
 
     def end(
         self,
@@ -158,23 +160,23 @@ class Recorder:
 
         An ``error`` with outcome "ok" makes the outcome "error". A tool result that carries an error flag does too.
         """
-        with guard("tracing.end"):
+        try:
             recording = self._by_key.get(key)
             if recording is None or door not in recording.doors:
                 return
             first = door == recording.door
             if recording.live:
                 ending.take_outcome(recording, outcome, error, error_message, error_type, stop_reason, result, first)
-                limit = self.settings.result_limit
-                ending.take_content(recording, result, answer, output, partial_items, limit)
+                ending.take_content(recording, result, answer, output, partial_items, self.settings.result_limit)
                 if attributes:
                     recording.content.update(content.safe_attributes(recording, attributes))
-            elif outcome == "ok" and error is not None:
-                outcome = "error"
+                outcome = recording.outcome
             if first:
-                self._close(recording, recording.outcome if recording.live else outcome)
+                self._close(recording, outcome)
             elif key != recording.key:
                 self._by_key.pop(key, None)
+        except Exception as error:
+            fault("tracing.end", error)
 
     def get(self, key: Hashable) -> Recording | None:
         """Return the open call known under ``key``, else None."""
@@ -246,16 +248,14 @@ class Recorder:
         return found
 
     def _ambient(self, context: Context) -> Recording | None:
-        noted = context.get(RECORDING_KEY)
-        span = trace_api.get_current_span(context)
-        if isinstance(noted, Recording):
-            if noted.span is span or noted.dropped:
-                return noted
-            here = span.get_span_context()
-            # Below spans of other instrumentations the noted call still encloses, unless a new trace was begun.
-            return self._open.get(here.span_id, noted if here.trace_id == noted.trace_id else None)
-        here = span.get_span_context()
-        return self._open.get(here.span_id) if here.is_valid else None
+        noted: Recording | None = context.get(RECORDING_KEY)  # type: ignore[assignment]  # only recordings are put there
+        if noted is not None and (noted.is_current_in(context) or noted.dropped):
+            return noted
+        here = trace_api.get_current_span(context).get_span_context()
+        if not here.is_valid:
+            return None
+        # Below spans of other instrumentations the noted call still encloses, unless a new trace was begun.
+        return self._open.get(here.span_id, noted if noted is not None and here.trace_id == noted.trace_id else None)
 
     def _base(self, parent: Hashable | None, enclosing: Recording | None, context: Context, inherit: bool) -> Context:
         if parent is not None:
@@ -272,6 +272,23 @@ class Recorder:
 
     # --- opening ---------------------------------------------------------------------------------
 
+    def _known(
+        self, key: Hashable, kind: Kind, name: str, door: Hashable, candidates: tuple[Recording, ...]
+    ) -> Recording | None:
+        """Return the open call that this start reports again, joined; a repeated start ends the first as abandoned."""
+        with self._lock:
+            known = self._by_key.get(key) or _twin(kind, name, door, candidates)
+            if known is None:
+                return None
+            if door not in known.doors:
+                known.doors = (*known.doors, door)
+                if key != known.key:
+                    known.aliases = (*known.aliases, key)
+                    self._by_key[key] = known
+                return known
+        self._close(known, "abandoned")
+        return None
+
     def _begin(
         self,
         key: Hashable,
@@ -281,35 +298,22 @@ class Recorder:
         enclosing: Recording | None,
         base: Context,
         now: float,
-        *,
-        call_id: str | None,
         conversation_id: str | None,
-        description: str | None,
-        gold_path: str | None,
+        essential: Mapping[str, Any],
     ) -> Recording:
-        if conversation_id is None:
-            conversation_id = enclosing.conversation_id if enclosing is not None else None
-            conversation_id = conversation_id or conversation_in(base)
-        span_name, essential = _constants(kind, name)
-        essential = dict(essential)
-        if call_id is not None:
-            essential[semconv.TOOL_CALL_ID] = call_id
-        if conversation_id is not None:
-            essential[semconv.CONVERSATION_ID] = conversation_id
-        if kind == "agent":
-            _say_gold_path(essential, gold_path, enclosing, base)
+        span_name = _span_name(kind, name)
+        if enclosing is None:
+            started = self._spans.start(span_name, base, essential, rate=self.settings.sample_rate, run=None)
         else:
-            _say_agent(essential, enclosing, base)
-        if description is not None:
-            essential[semconv.TOOL_DESCRIPTION] = description
-        run = None if enclosing is None else StartedSpan(enclosing.span, enclosing.dropped, enclosing.attach_span)
-        started = self._spans.start(span_name, base, essential, rate=self.settings.sample_rate, run=run)
-        live = not started.dropped and started.span.is_recording()
-        recording = Recording(
-            key=key, door=door, kind=kind, name=name, span=started.span, base=base, parent=enclosing,
-            conversation_id=conversation_id, dropped=started.dropped or (kind == "agent" and not live),
-            attach_span=started.attach, live=live, essential=essential, doors=[door],
-        )  # fmt: skip
+            run = (enclosing.span, True, enclosing.attach_span) if enclosing.dropped else None
+            started = self._spans.start(span_name, base, essential, rate=1.0, run=run)
+        span, dropped, attach_span = started
+        recording = Recording(key, door, kind, name, span, base, enclosing, conversation_id, essential)
+        if dropped or not span.is_recording():
+            recording.live = False
+            recording.attach_span = attach_span
+            # The tools of an agent that a sampler left out are left out too, whatever that sampler would say of them.
+            recording.dropped = dropped or kind == "agent"
         self._register(recording, now)
         return recording
 
@@ -345,22 +349,15 @@ class Recorder:
         if attributes:
             recording.content.update(content.safe_attributes(recording, attributes))
 
-    def _join(self, recording: Recording, key: Hashable, door: Hashable) -> None:
-        recording.doors.append(door)
-        if key != recording.key:
-            recording.aliases.append(key)
-            self._by_key[key] = recording
-
     def _more(self, recording: Recording, arguments: Any, call_id: str | None) -> None:
         """Add what a further door knows of the same call."""
         if not recording.live:
             return
         if call_id is not None and semconv.TOOL_CALL_ID not in recording.essential:
-            recording.essential[semconv.TOOL_CALL_ID] = call_id
-            recording.content[semconv.TOOL_CALL_ID] = call_id
+            recording.late = {**recording.late, semconv.TOOL_CALL_ID: call_id}
         missing = semconv.TOOL_CALL_ARGUMENTS not in recording.content or "arguments" in recording.raw
         if recording.capture and missing and arguments is not UNSET and not isinstance(arguments, str):
-            recording.raw[:] = [what for what in recording.raw if what != "arguments"]
+            recording.raw = tuple(what for what in recording.raw if what != "arguments")
             content.put_arguments(recording, arguments, self.settings.arguments_limit)
 
     # --- closing ---------------------------------------------------------------------------------
@@ -374,6 +371,7 @@ class Recorder:
                 if self._by_key.get(key) is recording:
                     del self._by_key[key]
             self._open.pop(recording.open_id, None)
+            recording.forget_cycles()
             recording.root.touched = self._clock()
             if recording.agent is not None and recording.kind in STEP_KINDS:
                 recording.agent.last_call_interrupted = outcome == "interrupted"
@@ -408,31 +406,71 @@ def _twin(kind: Kind, name: str, door: Hashable, candidates: tuple[Recording, ..
     return None
 
 
-@lru_cache(maxsize=4_096)
-def _constants(kind: Kind, name: str) -> tuple[str, Mapping[str, Any]]:
-    """Return the span name and the attributes that every call of this kind and name has."""
+def _identity(
+    kind: Kind, name: str, enclosing: Recording | None, base: Context, conversation_id: str | None
+) -> tuple[Mapping[str, Any], str | None]:
+    """Return the attributes that say what is called, by which agent, in which conversation; and that conversation."""
+    agent: str | None = None
+    if enclosing is not None:
+        if conversation_id is None:
+            conversation_id = enclosing.conversation_id
+        agent = enclosing.agent.name if enclosing.agent is not None else None
+    else:
+        # The agent may run in another process, which said its name when it called.
+        remote = baggage.get_baggage(semconv.AGENT_NAME, base)
+        agent = remote if isinstance(remote, str) else None
+    if conversation_id is None:
+        conversation_id = conversation_in(base)
+    return _constants(kind, name, agent if kind != "agent" else None, conversation_id), conversation_id
+
+
+@lru_cache(maxsize=1_024)
+def _constants(kind: Kind, name: str, agent: str | None, conversation_id: str | None) -> Mapping[str, Any]:
     operation = _OPERATIONS[kind]
     attributes = {semconv.OPERATION_NAME: operation} if operation else {}
     attributes[_NAME_ATTRIBUTES[kind]] = name
-    return (semconv.span_name(operation, name) if operation else name), attributes
+    if agent is not None:
+        attributes[semconv.AGENT_NAME] = agent
+    if conversation_id is not None:
+        attributes[semconv.CONVERSATION_ID] = conversation_id
+    return MappingProxyType(attributes)
 
 
-def _say_agent(essential: dict[str, Any], enclosing: Recording | None, base: Context) -> None:
-    if enclosing is not None:
-        if enclosing.agent is not None:
-            essential[semconv.AGENT_NAME] = enclosing.agent.name
-    elif isinstance(remote := baggage.get_baggage(semconv.AGENT_NAME, base), str):
-        # The agent runs in another process, which said its name when it called.
-        essential[semconv.AGENT_NAME] = remote
+@lru_cache(maxsize=1_024)
+def _span_name(kind: Kind, name: str) -> str:
+    operation = _OPERATIONS[kind]
+    return semconv.span_name(operation, name) if operation else name
 
 
-def _say_gold_path(essential: dict[str, Any], given: str | None, enclosing: Recording | None, base: Context) -> None:
-    if given is None and (enclosing is None or enclosing.agent is None):
-        # Baggage speaks of the run as a whole, so nested agents do not take it for theirs.
-        found = baggage.get_baggage(semconv.REQUEST_GOLD_PATH, base)
-        given = found if isinstance(found, str) else None
-    if given is not None:
-        essential[semconv.REQUEST_GOLD_PATH] = given
+def _more_identity(
+    essential: Mapping[str, Any],
+    call_id: str | None,
+    description: str | None,
+    gold_path: str | None,
+    kind: Kind,
+    enclosing: Recording | None,
+    base: Context,
+) -> Mapping[str, Any]:
+    more: dict[str, Any] = {}
+    if call_id is not None:
+        more[semconv.TOOL_CALL_ID] = call_id
+    if description is not None:
+        more[semconv.TOOL_DESCRIPTION] = description
+    if kind == "agent":
+        if gold_path is None and (enclosing is None or enclosing.agent is None):
+            # Baggage speaks of the run as a whole, so nested agents do not take it for theirs.
+            found = baggage.get_baggage(semconv.REQUEST_GOLD_PATH, base)
+            gold_path = found if isinstance(found, str) else None
+        if gold_path is not None:
+            more[semconv.REQUEST_GOLD_PATH] = gold_path
+    return {**essential, **more} if more else essential
+
+
+def fault(place: str, error: Exception) -> None:
+    """Count a fault as ``guard`` does, for code that runs at every call and cannot afford a context manager."""
+    HEALTH.fault(place, error)
+    if HEALTH.raise_faults:
+        raise error
 
 
 _RECORDER: Final = Recorder(at_exit=True)

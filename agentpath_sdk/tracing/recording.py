@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from opentelemetry import context as context_api
@@ -34,67 +34,82 @@ RECORDING_KEY: Final = context_api.create_key("agentpath-recording")
 """Where a Context keeps the innermost recording, found even below spans of other instrumentations."""
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Recording:
-    """An open call. Mutable, and private to the recorder except for what is documented as readable."""
+_SPAN_KEY: Final = next(iter(trace_api.set_span_in_context(trace_api.INVALID_SPAN, Context())))
+"""Where OpenTelemetry keeps the current span, asked from its public function once instead of two dict copies a call."""
+_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
-    key: Hashable
-    door: Hashable
-    kind: Kind
-    name: str
-    """Tool, agent, model or phase name (readable)."""
-    span: Span
-    """The OpenTelemetry span; not recording when the run is sampled out (readable)."""
-    base: Context
-    """The context the call started in."""
-    parent: Recording | None
-    conversation_id: str | None
-    """Readable."""
-    dropped: bool = False
+
+class Recording:
+    """An open call. Mutable, and private to the recorder except for what is documented as readable.
+
+    Defaults are class attributes: opening a call is on the user's time, and most calls never need most of these.
+    """
+
+    dropped = False
     """True when the whole run is left out by sampling: nothing below it is recorded either."""
-    attach_span: bool = True
-    agent: Recording | None = None
-    """The nearest enclosing agent run, itself for an agent (readable)."""
-    root: Recording = field(init=False)
-    doors: list[Hashable] = field(default_factory=list[Hashable])
-    aliases: list[Hashable] = field(default_factory=list[Hashable])
-    """Further keys under which other doors know this call."""
-    live: bool = True
+    attach_span = True
+    live = True
     """False once ended, or when nothing is recorded."""
-    ended: bool = False
-    subject: int = 0
+    ended = False
+    subject = 0
     """Identity of the object whose entry method this call is."""
-    open_id: int = 0
+    open_id = 0
     """Key in the recorder's table of open calls."""
-    touched: float = 0.0
+    aliases: tuple[Hashable, ...] = ()
+    """Further keys under which other doors know this call."""
+    touched = 0.0
     """Clock time of the last event in the whole run; kept on the root only."""
-    calls: int = 0
+    calls = 0
     """Tool calls started in this agent run."""
-    has_tool_child: bool = False
-    last_call_interrupted: bool = False
-    capture: bool = True
+    has_tool_child = False
+    last_call_interrupted = False
+    capture = True
     keep: frozenset[str] = frozenset()
     redact: frozenset[str] = frozenset()
-    essential: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Attributes that must be on the ended span whatever user code sets."""
-    content: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Encoded content, set at the end."""
-    truncated: list[str] = field(default_factory=list[str])
-    raw: list[str] = field(default_factory=list[str])
-    secrets: set[str] = field(default_factory=set[str])
-    """Values redacted by name in this run, also looked for in its error messages and results."""
+    truncated: tuple[str, ...] = ()
+    raw: tuple[str, ...] = ()
+    secrets: frozenset[str] = frozenset()
+    """Values redacted by name in this run, also looked for in its error messages and results; kept on the root only."""
     outcome: Outcome = "ok"
     error_type: str | None = None
     error_message: str | None = None
     stop_reason: StopReason | None = None
+    late: Mapping[str, Any] = _NONE
+    """Further essential attributes known only after the start."""
     _context: Context | None = None
 
-    def __post_init__(self) -> None:
-        self.root = self if self.parent is None else self.parent.root
-        if self.kind == "agent":
-            self.agent = self
-        elif self.parent is not None:
-            self.agent = self.parent.agent
+    def __init__(
+        self,
+        key: Hashable,
+        door: Hashable,
+        kind: Kind,
+        name: str,
+        span: Span,
+        base: Context,
+        parent: Recording | None,
+        conversation_id: str | None,
+        essential: Mapping[str, Any],
+    ) -> None:
+        self.key = key
+        self.door = door
+        self.doors: tuple[Hashable, ...] = (door,)
+        self.kind: Kind = kind
+        self.name = name
+        """Tool, agent, model or phase name (readable)."""
+        self.span = span
+        """The OpenTelemetry span; not recording when the run is sampled out (readable)."""
+        self.base = base
+        """The context the call started in."""
+        self.parent = parent
+        self.conversation_id = conversation_id
+        """Readable."""
+        self.essential = essential
+        """Attributes that must be on the ended span whatever user code sets."""
+        self.content: dict[str, Any] = {}
+        """Encoded content, set at the end."""
+        self.root: Recording = self if parent is None else parent.root
+        self.agent: Recording | None = self if kind == "agent" else None if parent is None else parent.agent
+        """The nearest enclosing agent run, itself for an agent (readable)."""
 
     @property
     def context(self) -> Context:
@@ -106,13 +121,21 @@ class Recording:
     def over(self, context: Context) -> Context:
         """Return ``context`` with this call as the current one."""
         if self.attach_span:
-            context = trace_api.set_span_in_context(self.span, context)
-        return context_api.set_value(RECORDING_KEY, self, context)
+            return Context({**context, _SPAN_KEY: self.span, RECORDING_KEY: self})
+        return Context({**context, RECORDING_KEY: self})
+
+    def is_current_in(self, context: Context) -> bool:
+        """Return whether ``context`` is inside this call with no span of others between."""
+        return context is self._context or context.get(_SPAN_KEY) is self.span
 
     @property
     def trace_id(self) -> int:
         """Trace id of the span."""
         return self.span.get_span_context().trace_id
+
+    def forget_cycles(self) -> None:
+        """Let go of what refers back to this ended call, so that no garbage waits for the collector."""
+        self.key, self.aliases, self._context = None, (), None
 
     def is_below(self, other: Recording) -> bool:
         """Return whether ``other`` is an ancestor of this call."""

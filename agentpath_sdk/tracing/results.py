@@ -8,6 +8,7 @@ from agentpath_sdk.tracing.messages import field_of, last_message_text
 
 __all__ = ["returned_error"]
 
+_PLAIN: Final = (str, int, float, type(None))
 _NO_TEXT: Final = "the tool returned an error"
 
 
@@ -17,7 +18,9 @@ def returned_error(result: Any) -> str | None:
     Known flags: ``isError``/``is_error`` being true (MCP results, Anthropic tool results) and a tool message with
     ``status == "error"``. Nothing is guessed from words or from a key called ``error``: many APIs return it as null.
     """
-    if isinstance(result, str | int | float | bool | None):
+    if isinstance(result, _PLAIN):
+        return None
+    if type(result) is dict and "isError" not in result and "is_error" not in result and "status" not in result:
         return None
     if field_of(result, "isError") is True or field_of(result, "is_error") is True:
         return _message(result)

@@ -6,7 +6,7 @@ import atexit
 import threading
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from opentelemetry import context as context_api
 from opentelemetry import trace as trace_api
@@ -34,12 +34,8 @@ def keeps(trace_id: int, rate: float) -> bool:
     return (trace_id & _LOW_64) < round(rate * (1 << 64))
 
 
-class StartedSpan(NamedTuple):
-    """A span, and whether its run is left out; ``attach`` is False when code inside should keep its own span."""
-
-    span: Span
-    dropped: bool
-    attach: bool
+StartedSpan: TypeAlias = tuple[Span, bool, bool]
+"""A span; whether its run is left out; whether code inside gets it as current span (False: it keeps its own)."""
 
 
 class _PresetIds:
@@ -70,7 +66,6 @@ class SpanSource:
         self._given = provider
         self._provider: TracerProvider | None = None
         self._tracer: Tracer | None = None
-        self._ids: _PresetIds | None = None
         self._at_exit = at_exit
 
     def use(self, provider: TracerProvider | None) -> None:
@@ -84,7 +79,7 @@ class SpanSource:
 
         A provider, sampler or processor that raises costs this span only: a span that records nothing is returned.
         """
-        if run is not None and run.dropped:
+        if run is not None and run[1]:
             return run
         if context.get(_SUPPRESS):
             return _left_out(context)
@@ -97,29 +92,29 @@ class SpanSource:
     def _start(self, name: str, context: Context, attributes: Mapping[str, Any], *, rate: float) -> StartedSpan:
         tracer = self._current_tracer()
         if rate >= 1.0:
-            return StartedSpan(tracer.start_span(name, context, attributes=attributes), False, True)
+            return (tracer.start_span(name, context, attributes=attributes), False, True)
         parent = trace_api.get_current_span(context).get_span_context()
         if parent.is_valid:
             if keeps(parent.trace_id, rate):
-                return StartedSpan(tracer.start_span(name, context, attributes=attributes), False, True)
+                return (tracer.start_span(name, context, attributes=attributes), False, True)
             return _left_out(context)
         return self._start_root(tracer, name, context, attributes, rate)
 
     def _start_root(
         self, tracer: Tracer, name: str, context: Context, attributes: Mapping[str, Any], rate: float
     ) -> StartedSpan:
-        ids = self._ids
+        ids = self._own_ids(tracer)
         if ids is None:
             # A provider that does not let its ids be known beforehand: a span started and never ended would leak there.
             HEALTH.note("tracing.sampling", "this tracer provider does not support sample_rate; all runs are traced")
-            return StartedSpan(tracer.start_span(name, context, attributes=attributes), False, True)
+            return (tracer.start_span(name, context, attributes=attributes), False, True)
         trace_id = ids.generate_trace_id()
         if not keeps(trace_id, rate):
             unsampled = SpanContext(trace_id, ids.generate_span_id(), is_remote=False)
-            return StartedSpan(NonRecordingSpan(unsampled), True, True)
+            return (NonRecordingSpan(unsampled), True, True)
         ids.preset(trace_id)
         try:
-            return StartedSpan(tracer.start_span(name, context, attributes=attributes), False, True)
+            return (tracer.start_span(name, context, attributes=attributes), False, True)
         finally:
             ids.preset(None)
 
@@ -131,20 +126,22 @@ class SpanSource:
         return self._tracer
 
     def _adopt(self, provider: TracerProvider) -> None:
-        tracer = provider.get_tracer(semconv.SCOPE_NAME, _VERSION)
-        ids: _PresetIds | None = None
-        inner = getattr(tracer, "id_generator", None)
-        if inner is not None:
-            ids = inner if isinstance(inner, _PresetIds) else _PresetIds(inner)
-            tracer.id_generator = ids  # type: ignore[attr-defined]  # an attribute of the SDK's tracer
-        self._tracer, self._provider, self._ids = tracer, provider, ids
+        self._tracer, self._provider = provider.get_tracer(semconv.SCOPE_NAME, _VERSION), provider
         if self._at_exit is not None:
             # Exit handlers run last in, first out: ours must come before the provider's own shutdown.
             atexit.unregister(self._at_exit)
             atexit.register(self._at_exit)
 
+    def _own_ids(self, tracer: Tracer) -> _PresetIds | None:
+        """Return our id generator in ``tracer``, put there on first use; None where the tracer has none to replace."""
+        inner = getattr(tracer, "id_generator", None)
+        if inner is not None and not isinstance(inner, _PresetIds):
+            inner = _PresetIds(inner)
+            tracer.id_generator = inner  # type: ignore[attr-defined]  # an attribute of the SDK's tracer
+        return inner
+
 
 def _left_out(context: Context) -> StartedSpan:
     """Return a run that is not recorded, leaving the code inside under whatever span it already has."""
     span = trace_api.get_current_span(context)
-    return StartedSpan(NonRecordingSpan(span.get_span_context()), True, False)
+    return (NonRecordingSpan(span.get_span_context()), True, False)

@@ -53,12 +53,7 @@ class TracedFunction(wrapt.FunctionWrapper):  # type: ignore[misc]  # wrapt has 
     __bound_function_wrapper__ = _TracedMethod
 
     def __init__(self, wrapped: Any, plan: Plan) -> None:
-        runner = run(_code_flags(wrapped))
-
-        def around(inner: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            return runner(plan, inner, instance, args, kwargs)
-
-        super().__init__(wrapped, around)
+        super().__init__(wrapped, functools.partial(run(_code_flags(wrapped)), plan))
         self._self_plan = plan
 
     @property
