@@ -1,0 +1,1 @@
+"""`agentpath demo`: a live LangChain agent and recorded public runs, scored as in production."""

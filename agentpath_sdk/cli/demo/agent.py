@@ -15,7 +15,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from agentpath_sdk.cli.demo.tools import CalculatorError, Corpus, calculate
 
-__all__ = ["PlanetAgent", "ScriptedChatModel", "make_tools"]
+__all__ = ["PlanetAgent", "ScriptedChatModel", "make_agent", "make_tools"]
 
 _GIVE_UP: Final = "I could not find that."
 _INSTRUCTIONS: Final = "Answer questions about the planets. Look facts up with retrieval, compute with calculator."
@@ -113,3 +113,9 @@ class PlanetAgent:
                 return str(reply.content)
             messages += [by_name[call["name"]].invoke(call) for call in reply.tool_calls]
         return _GIVE_UP
+
+
+def make_agent(script: Sequence[dict[str, Any]], corpus: Corpus) -> PlanetAgent:
+    """Return the agent with both tools and a model that plays ``script``."""
+    model = ScriptedChatModel(script={entry["question"]: entry["turns"] for entry in script})
+    return PlanetAgent(model=model, tools=make_tools(corpus))
