@@ -16,19 +16,20 @@ fixture or ``capture()`` is used.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
     from opentelemetry.sdk.trace.id_generator import IdGenerator
 
     from agentpath_sdk.configure import Gold
+    from agentpath_sdk.gold.model import GoldPath
     from agentpath_sdk.online.pipeline import Pipeline
     from agentpath_sdk.online.record import ScoreRecord
     from agentpath_sdk.scoring.score import Mode, PathScore
+    from agentpath_sdk.settings import Settings
     from agentpath_sdk.trajectories.model import Trajectory
 else:
     IdGenerator = object
@@ -86,19 +87,31 @@ class FixedIdGenerator(IdGenerator):
 class Captured:
     """What agents did inside a ``capture()`` block. Ask at any moment: no verdict needs waiting for."""
 
-    def __init__(self, provider: TracerProvider, exporter: InMemorySpanExporter) -> None:
+    def __init__(
+        self,
+        provider: TracerProvider,
+        clock: ManualClock,
+        *,
+        spans: Callable[[], tuple[ReadableSpan, ...]],
+        trajectories: list[Trajectory],
+        records: list[ScoreRecord],
+        step: Callable[[], object],
+        quiet_seconds: float,
+    ) -> None:
         self.provider = provider
         """The tracer provider of the block, for instrumentations that want one."""
-        self.clock = ManualClock()
-        self._exporter = exporter
-        self._records: list[ScoreRecord] = []
-        self._trajectories: list[Trajectory] = []
-        self._pipeline: Pipeline | None = None
+        self.clock = clock
+        """The pipeline's clock."""
+        self._spans = spans
+        self._trajectories = trajectories
+        self._records = records
+        self._step = step
+        self._quiet_seconds = quiet_seconds
 
     @property
     def spans(self) -> tuple[ReadableSpan, ...]:
         """All ended spans, in order of their end."""
-        return self._exporter.get_finished_spans()
+        return self._spans()
 
     @property
     def trajectories(self) -> tuple[Trajectory, ...]:
@@ -136,16 +149,15 @@ class Captured:
 
     def settle(self) -> None:
         """Let the quiet time of everything that has ended pass."""
-        if self._pipeline is not None:
-            self._pipeline.step()
-            self.clock.advance(self._pipeline.settings.quiet_seconds)
-            self._pipeline.step()
+        self._step()
+        self.clock.advance(self._quiet_seconds)
+        self._step()
 
 
 @contextmanager
 def capture(
     *, gold: Gold = (), mode: Mode = "aligned", raise_faults: bool = True, **settings: Any
-) -> Iterator[Captured]:
+) -> Generator[Captured]:
     """Trace and score the agents of the block in memory: no threads, no network, no waiting, ids that count up.
 
     Whatever the application has configured is left alone and takes part again after the block.
@@ -165,8 +177,7 @@ def capture(
     from agentpath_sdk.settings import resolve
 
     parts = resolve(settings)
-    captured = _captured()
-    captured._pipeline = pipeline = _pipeline(captured, gold, mode, parts)
+    captured, pipeline = _captured(gold, mode, parts)
     with ExitStack() as stack:
         stack.callback(pipeline.shutdown, 1.0)
         stack.callback(trace_with(parts.tracing, captured.provider))
@@ -177,37 +188,46 @@ def capture(
         captured.settle()
 
 
-def _captured() -> Captured:
+def _captured(gold: Gold, mode: Mode, parts: Settings) -> tuple[Captured, Pipeline]:
+    """Return the pipeline that production uses, without a thread, joined to a provider of its own."""
     from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-
-    return Captured(TracerProvider(id_generator=FixedIdGenerator(), shutdown_on_exit=False), InMemorySpanExporter())
-
-
-def _pipeline(captured: Captured, gold: Gold, mode: Mode, parts: Any) -> Pipeline:
-    """Return the pipeline production uses, without a thread, joined to the captured provider."""
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     from agentpath_sdk.configure import registry_of
     from agentpath_sdk.online.pipeline import Pipeline
     from agentpath_sdk.online.processor import AgentPathSpanProcessor
     from agentpath_sdk.scoring.scorer import score_best
 
-    def score(trajectory: Trajectory, paths: Sequence[Any]) -> PathScore:
-        captured._trajectories.append(trajectory)
+    trajectories: list[Trajectory] = []
+    records: list[ScoreRecord] = []
+
+    def score(trajectory: Trajectory, paths: Sequence[GoldPath]) -> PathScore:
+        trajectories.append(trajectory)
         return score_best(trajectory, paths, mode=mode, settings=parts.scoring)
 
+    clock, exporter = ManualClock(), InMemorySpanExporter()
+    provider = TracerProvider(id_generator=FixedIdGenerator(), shutdown_on_exit=False)
     pipeline = Pipeline(
         registry_of(gold, parts.online).look_up,
         score,
         settings=parts.online,
-        emitters=[captured._records.append],
-        clock=captured.clock,
+        emitters=[records.append],
+        clock=clock,
         background=False,
     )
-    captured.provider.add_span_processor(AgentPathSpanProcessor(pipeline))
-    captured.provider.add_span_processor(SimpleSpanProcessor(captured._exporter))
-    return pipeline
+    provider.add_span_processor(AgentPathSpanProcessor(pipeline))
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    captured = Captured(
+        provider,
+        clock,
+        spans=exporter.get_finished_spans,
+        trajectories=trajectories,
+        records=records,
+        step=pipeline.step,
+        quiet_seconds=parts.online.quiet_seconds,
+    )
+    return captured, pipeline
 
 
 def _only(found: list[_T], what: str, agent: str | None) -> _T:
@@ -227,5 +247,6 @@ if "pytest" in sys.modules:  # loaded as a plug-in; other users of this module n
     def captured_trajectories(request: pytest.FixtureRequest) -> Iterator[Captured]:
         """What agents did during the test; ``@pytest.mark.agentpath(gold="gold/")`` gives options of ``capture``."""
         marker = request.node.get_closest_marker("agentpath")
-        with capture(**({} if marker is None else marker.kwargs)) as captured:
+        options: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
+        with capture(**options) as captured:
             yield captured

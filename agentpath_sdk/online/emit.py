@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 from opentelemetry import context as context_api
 from opentelemetry import metrics, trace
@@ -47,12 +47,8 @@ def _version() -> str:
 _VERSION: Final = _version()
 
 
-class Emitter(Protocol):
-    """Receives every record, on the worker; may raise (counted)."""
-
-    def __call__(self, record: ScoreRecord) -> None:
-        """Emit ``record``."""
-        ...
+Emitter: TypeAlias = Callable[[ScoreRecord], None]
+"""Receives every record, on the worker; may raise (counted)."""
 
 
 def score_attributes(record: ScoreRecord) -> dict[str, Any]:
