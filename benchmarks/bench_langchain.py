@@ -27,7 +27,7 @@ def rows() -> list[Row]:
     try:
         from langchain_core.tools import tool
     except ImportError:
-        return [Row(name="langchain handler", value=float("nan"), unit="", note="langchain-core is not installed")]
+        return [_missing("langchain-core")]
 
     @tool
     def search(query: str, limit: int, language: str, fields: list[str], exact: bool) -> str:
@@ -38,17 +38,22 @@ def rows() -> list[Row]:
     peer = _peer()
     if peer is None:
         added, _ = _added(bare, ours, None)
-        return [
-            Row(name="langchain handler, added per tool call", value=added * 1e6, unit="us"),
-            Row(name="langchain handler / openinference", value=float("nan"), unit="x", note="openinference-instrumentation-langchain is not installed"),
-        ]  # fmt: skip
+        return [_added_row(added), _missing("openinference-instrumentation-langchain")]
     theirs = _work(search, [])
     with peer() as switch:
         added, share = _added(bare, ours, lambda: switch(theirs))
     return [
-        Row(name="langchain handler, added per tool call", value=added * 1e6, unit="us"),
+        _added_row(added),
         Row(name="langchain handler / openinference", value=share, unit="x", goal=_GOAL),
     ]
+
+
+def _added_row(added: float) -> Row:
+    return Row(name="langchain handler, added per tool call", value=added * 1e6, unit="us")
+
+
+def _missing(package: str) -> Row:
+    return Row(name="langchain handler / openinference", value=float("nan"), unit="x", note=f"{package} not installed")
 
 
 def _work(tool: Any, callbacks: list[Any]) -> Callable[[], None]:
@@ -86,7 +91,7 @@ def _swapped(ours: Callable[[], None], theirs: Callable[[], float] | None) -> tu
 
 def _provider() -> Any:
     from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult, SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
     class Nowhere(SpanExporter):
         def export(self, spans: Any) -> SpanExportResult:

@@ -6,7 +6,8 @@ callbacks, the instrumentor for ``opentelemetry-instrument`` and for application
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from agentpath_langchain.chat import chat_model
@@ -16,17 +17,19 @@ if TYPE_CHECKING:
 __all__ = ["AgentPathCallbackHandler", "AgentPathLangChainInstrumentor", "chat_model"]
 
 
+_HOMES: Final = {
+    "AgentPathCallbackHandler": "handler",
+    "AgentPathLangChainInstrumentor": "instrumentor",
+    "chat_model": "chat",
+}
+
+
 def __getattr__(name: str) -> Any:
     # Looked up on first use, so that importing this package does not import LangChain.
-    if name == "AgentPathCallbackHandler":
-        from agentpath_langchain.handler import AgentPathCallbackHandler as found
-    elif name == "AgentPathLangChainInstrumentor":
-        from agentpath_langchain.instrumentor import AgentPathLangChainInstrumentor as found
-    elif name == "chat_model":
-        from agentpath_langchain.chat import chat_model as found
-    else:
+    home = _HOMES.get(name)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return found
+    return getattr(import_module(f"{__name__}.{home}"), name)
 
 
 def __dir__() -> list[str]:

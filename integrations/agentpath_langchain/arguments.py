@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -12,6 +11,7 @@ import orjson
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
+from agentpath_langchain.shapes import is_dict, is_list
 
 __all__ = ["arguments_of", "decode_text", "sole_parameter", "tool_in_call", "without_injected"]
 
@@ -55,8 +55,8 @@ def decode_text(text: str) -> dict[str, Any] | str:
                 break
             except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
                 continue
-    if decoded and isinstance(found, dict) and all(isinstance(key, str) for key in cast("dict[Any, Any]", found)):
-        return cast("dict[str, Any]", found)
+    if is_dict(found) and all(type(key) is str for key in found):
+        return found
     if (decoded and not isinstance(found, str)) or text.lstrip()[:1] in ("{", "["):
         return text
     return {_UNNAMED: text}
@@ -92,10 +92,8 @@ def _is_runnable_config(value: Mapping[str, Any]) -> bool:
 
 
 def _holds_messages(value: Any) -> bool:
-    messages: Any = value.get("messages") if isinstance(value, Mapping) else getattr(value, "messages", None)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  # a foreign mapping
-    if not isinstance(messages, list):
-        return False
-    return all(type(m).__module__.startswith("langchain_core.messages") for m in cast("list[Any]", messages))
+    messages: Any = value.get("messages") if is_dict(value) else getattr(value, "messages", None)
+    return is_list(messages) and all(type(m).__module__.startswith("langchain_core.messages") for m in messages)
 
 
 def tool_in_call() -> BaseTool | None:
@@ -107,13 +105,13 @@ def tool_in_call() -> BaseTool | None:
     from langchain_core.tools import BaseTool
 
     codes = (BaseTool.run.__code__, BaseTool.arun.__code__)
-    frame = sys._getframe(1)
+    frame = inspect.currentframe()
     for _ in range(_FRAMES):
+        if frame is None:
+            break
         if frame.f_code in codes:
             tool = frame.f_locals.get("self")
             return tool if isinstance(tool, BaseTool) else None
-        if frame.f_back is None:
-            return None
         frame = frame.f_back
     return None
 
@@ -123,7 +121,7 @@ def sole_parameter(tool: BaseTool) -> str | None:
     if tool.args_schema is not None:
         names = [name for name in tool.args if name != "kwargs"]
     else:
-        function = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or tool._run
+        function: Any = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or getattr(tool, "_run", str)
         names = [p.name for p in inspect.signature(function).parameters.values() if p.kind not in _VARIADIC]
         names = [name for name in names if name not in _SUSPECTS]
     return names[0] if len(names) == 1 else None

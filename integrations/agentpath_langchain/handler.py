@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final
 from uuid import UUID
 
 from opentelemetry import context as context_api
 
 from agentpath_langchain import models, pauses
 from agentpath_langchain.arguments import arguments_of
+from agentpath_langchain.lifecycle import graph_aware
 from agentpath_langchain.messages import genai_messages
 from agentpath_langchain.outcomes import Meaning, meaning_of, reported_error, stopped_by_limit
-from agentpath_langchain.placing import Place, agent_name, is_agent, is_graph_node, place_of
+from agentpath_langchain.placing import agent_name, is_agent, is_graph_node, place_of
 from agentpath_langchain.results import call_id_of, documents_of, messages_in, result_of
+from agentpath_langchain.run_facts import adopt_conversation, is_placeholder, is_state, late_query, plain_input
 from agentpath_langchain.runs import Link, runs_of
 from agentpath_langchain.states import answer_of, conversation_of, query_of
 from agentpath_langchain.tool_options import ToolOptions, options_named
 from agentpath_sdk import semconv
 from agentpath_sdk._guard import guard
 from agentpath_sdk.errors import MissingExtraError
-from agentpath_sdk.tracing import content
 from agentpath_sdk.tracing.options import CallOptions
-from agentpath_sdk.tracing.recording import STEP_KINDS
 from agentpath_sdk.tracing.recorder import UNSET, Recorder, Recording, get_recorder
 
 try:
@@ -40,8 +38,10 @@ _NO_OPTIONS: Final = CallOptions()
 
 
 class AgentPathCallbackHandler(BaseCallbackHandler):
-    """Pass it as ``config={"callbacks": [AgentPathCallbackHandler()]}``; good for sync and async, for any number of runs
-    at once and for as long as the process lives, since it keeps nothing: open calls are the recorder's.
+    """Pass it as ``config={"callbacks": [AgentPathCallbackHandler()]}``.
+
+    Good for sync and async code, for any number of runs at once and for as long as the process lives: it keeps nothing,
+    open calls are the recorder's.
 
     Inside ``@trace_agent`` it is not needed (and does no harm: one call is one step however many handlers see it).
     """
@@ -51,7 +51,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
 
     def __new__(cls, *, recorder: Recorder | None = None) -> AgentPathCallbackHandler:
         """Return a handler that LangGraph also tells of pauses which no node raises, once LangGraph is imported."""
-        return super().__new__(_graph_aware(cls))
+        return super().__new__(graph_aware(cls))
 
     def __init__(self, *, recorder: Recorder | None = None) -> None:
         super().__init__()
@@ -283,7 +283,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
                 assert place.around is not None
                 link = Link(place.around.key, top=top, agent=facts.get("lc_agent_name"))
                 link.waiting = (name, inputs, facts) if verdict is None else None
-                _adopt_conversation(place.around, facts)
+                adopt_conversation(place.around, facts)
             self._runs.put(run_id, link)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
@@ -300,13 +300,13 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
             if not link.owns:
                 pauses.settle(self._recorder, recording, link, "limit" if limited else None)
                 return
-            _late_query(self._recorder, recording, kwargs.get("inputs"))
+            late_query(self._recorder, recording, kwargs.get("inputs"))
             pauses.remember(recording, link.paused)
             self._recorder.end(
                 run_id,
                 door=self,
                 answer=answer,
-                output=UNSET if answer is not None or _is_state(outputs) else outputs,
+                output=UNSET if answer is not None or is_state(outputs) else outputs,
                 outcome="interrupted" if link.paused else "ok",
                 stop_reason="pending" if link.paused else "limit" if limited else None,
             )
@@ -347,10 +347,9 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
         if link is None or link.waiting is None or run_id is None:
             return
         with self._runs.lock:
-            waiting, link.waiting = link.waiting, None
+            waiting = link.take_waiting()
             if waiting is not None and is_node:
-                name, inputs, metadata = waiting
-                self._open_agent(run_id, link.owner, name, inputs, metadata, _NO_METADATA)
+                self._open_agent(run_id, link.owner, *waiting, _NO_METADATA)
                 link.owner, link.owns = run_id, True
 
     def _open_agent(
@@ -363,7 +362,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
         kwargs: Mapping[str, Any],
     ) -> None:
         # A streamed run is started with a placeholder and tells its input at its end.
-        deferred = bool(kwargs.get("defers_inputs")) or _is_placeholder(inputs)
+        deferred = bool(kwargs.get("defers_inputs")) or is_placeholder(inputs)
         query = None if deferred else query_of(inputs)
         recording = self._recorder.start(
             run_id,
@@ -372,7 +371,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
             name=name,
             parent=parent,
             query=query,
-            input=UNSET if deferred or query is not None else _plain_input(inputs),
+            input=UNSET if deferred or query is not None else plain_input(inputs),
             conversation_id=conversation_of(metadata),
         )
         if recording is not None:
@@ -395,19 +394,6 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
         )
 
 
-def _graph_aware(cls: type[AgentPathCallbackHandler]) -> type[AgentPathCallbackHandler]:
-    """Return ``cls`` as a subclass of LangGraph's lifecycle handler, which is what LangGraph asks for."""
-    lifecycle = getattr(sys.modules.get("langgraph.callbacks"), "GraphCallbackHandler", None)
-    if not isinstance(lifecycle, type) or issubclass(cls, lifecycle):
-        return cls
-    return _combined(cls, lifecycle)
-
-
-@lru_cache(maxsize=8)
-def _combined(cls: type[AgentPathCallbackHandler], lifecycle: type[Any]) -> type[AgentPathCallbackHandler]:
-    return type(cls.__name__, (cls, lifecycle), {"__module__": cls.__module__, "__doc__": cls.__doc__})
-
-
 def _suppressed() -> bool:
     return bool(context_api.get_current().get(_SUPPRESS))
 
@@ -421,41 +407,3 @@ def _missing_call_id(recording: Recording, call_id: str | None) -> dict[str, Any
     if call_id is None or semconv.TOOL_CALL_ID in recording.essential:
         return None
     return {semconv.TOOL_CALL_ID: call_id}
-
-
-def _adopt_conversation(recording: Recording, metadata: Mapping[str, Any]) -> None:
-    """Give an agent the conversation that a LangChain run inside it is called with."""
-    agent = recording.agent
-    if agent is None or agent.conversation_id is not None or not agent.live or recording.kind in STEP_KINDS:
-        return
-    found = conversation_of(metadata)
-    if found is not None:
-        agent.conversation_id = found
-        agent.late = {**agent.late, semconv.CONVERSATION_ID: found}
-        pauses.link_to_paused(agent)
-
-
-def _late_query(recorder: Recorder, recording: Recording, inputs: Any) -> None:
-    """Keep the question of a streamed run, whose input is told at its end."""
-    if inputs is None or not recording.capture or semconv.INPUT_MESSAGES in recording.content:
-        return
-    query = query_of(inputs)
-    if query is not None:
-        content.put_text(recording, query, role="user", limit=recorder.settings.result_limit)
-
-
-def _plain_input(inputs: Any) -> Any:
-    """Return what a run was started with when that is no question: the answer a paused graph is resumed with."""
-    resume = getattr(inputs, "resume", None)
-    return {"resume": resume} if resume is not None else inputs
-
-
-def _is_placeholder(inputs: Any) -> bool:
-    if not isinstance(inputs, dict) or len(cast("dict[str, Any]", inputs)) != 1:
-        return False
-    return isinstance(text := cast("dict[str, Any]", inputs).get("input"), str) and not text
-
-
-def _is_state(outputs: Any) -> bool:
-    """Return whether outputs are a conversation's whole state, which the inner calls already show."""
-    return isinstance(outputs, dict) and "messages" in cast("dict[str, Any]", outputs)

@@ -9,7 +9,9 @@ from agentpath_langchain.switch import SWITCH
 from agentpath_sdk.errors import MissingExtraError
 
 try:
-    from opentelemetry.instrumentation.instrumentor import BaseInstrumentor
+    from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-defined]  # re-exported without py.typed
+        BaseInstrumentor,
+    )
 except ImportError as missing:
     raise MissingExtraError("opentelemetry-instrumentation", "langchain") from missing
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
+from agentpath_langchain.shapes import is_dict, is_list
+
 __all__ = ["genai_message", "genai_messages", "is_message", "text_of", "usage_of"]
 
 _ROLES: Final[Mapping[str, str]] = {
@@ -32,8 +34,8 @@ def text_of(value: Any) -> str:
     content = value.content if is_message(value) else value
     if isinstance(content, str):
         return content
-    if isinstance(content, list | tuple):
-        return "".join(_block_texts(cast("Iterable[Any]", content)))
+    if is_list(content):
+        return "".join(_block_texts(content))
     return str(content)
 
 
@@ -41,10 +43,8 @@ def _block_texts(blocks: Iterable[Any]) -> Iterator[str]:
     for block in blocks:
         if isinstance(block, str):
             yield block
-        elif isinstance(block, dict):
-            known = cast("dict[str, Any]", block)
-            if known.get("type", "text") == "text" and isinstance(known.get("text"), str):
-                yield known["text"]
+        elif is_dict(block) and block.get("type", "text") == "text" and isinstance(block.get("text"), str):
+            yield block["text"]
 
 
 def genai_messages(messages: Iterable[Any]) -> list[dict[str, Any]]:
@@ -79,8 +79,8 @@ def _content_parts(content: Any) -> Iterator[dict[str, Any]]:
     if isinstance(content, str):
         if content:
             yield {"type": "text", "content": content}
-    elif isinstance(content, list):
-        for block in cast("list[Any]", content):
+    elif is_list(content):
+        for block in content:
             part = _block_part(block)
             if part is not None:
                 yield part
@@ -89,18 +89,17 @@ def _content_parts(content: Any) -> Iterator[dict[str, Any]]:
 def _block_part(block: Any) -> dict[str, Any] | None:
     if isinstance(block, str):
         return {"type": "text", "content": block}
-    if not isinstance(block, dict):
+    if not is_dict(block):
         return None
-    known = cast("dict[str, Any]", block)
-    kind = known.get("type", "text")
+    kind = block.get("type", "text")
     if kind == "text":
-        return {"type": "text", "content": known.get("text", "")}
+        return {"type": "text", "content": block.get("text", "")}
     if kind in _CALL_BLOCKS:
         return None
     if kind in _REASONING:
-        return {"type": "reasoning", "content": known.get(_REASONING[kind], "")}
+        return {"type": "reasoning", "content": block.get(_REASONING[kind], "")}
     # Pictures and files: what they are, not their bytes.
-    return {"type": str(kind), **{k: v for k, v in known.items() if k not in _PAYLOAD_KEYS and k != "type"}}
+    return {"type": str(kind), **{k: v for k, v in block.items() if k not in _PAYLOAD_KEYS and k != "type"}}
 
 
 def _call_parts(message: Any) -> Iterator[dict[str, Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from agentpath_langchain.messages import finish_reason_of, genai_message, usage_of
+from agentpath_langchain.shapes import is_list
 from agentpath_sdk import semconv
 
 __all__ = ["first_message", "model_name", "output_of", "request_attributes", "response_attributes"]
@@ -19,7 +20,7 @@ def model_name(serialized: Mapping[str, Any] | None, metadata: Mapping[str, Any]
     if isinstance(named, str):
         return named
     path: Any = (serialized or {}).get("id")
-    return str(path[-1]) if isinstance(path, list) and path else str((serialized or {}).get("name") or "model")
+    return str(path[-1]) if is_list(path) and path else str((serialized or {}).get("name") or "model")
 
 
 def request_attributes(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,7 +50,8 @@ def _output_message(generation: Any) -> dict[str, Any]:
     else:
         made = genai_message(message)
     if "finish_reason" not in made:
-        told = (generation.generation_info or {}).get("finish_reason")
+        info: Any = generation.generation_info or {}
+        told = info.get("finish_reason")
         made["finish_reason"] = told if isinstance(told, str) else "unknown"
     return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from agentpath_langchain.messages import is_message
+from agentpath_langchain.shapes import is_dict, is_list
 
 __all__ = ["call_id_of", "documents_of", "messages_in", "result_of"]
 
@@ -15,8 +16,8 @@ def result_of(output: Any) -> Any:
         return cast(Any, output)
     if is_message(output):
         return output.content
-    if isinstance(output, list):
-        return [result_of(item) for item in cast("list[Any]", output)]
+    if is_list(output):
+        return [result_of(item) for item in output]
     if _is_command(output):
         return {"goto": _target(output.goto), "messages": [result_of(m) for m in messages_in(output)]}
     return output
@@ -26,12 +27,12 @@ def messages_in(output: Any) -> list[Any]:
     """Return the messages of a tool's output: itself, those of a list, those a hand-over adds to the state."""
     if is_message(output):
         return [output]
-    if isinstance(output, list):
-        return [message for item in cast("list[Any]", output) for message in messages_in(item)]
+    if is_list(output):
+        return [message for item in output for message in messages_in(item)]
     if _is_command(output):
         update: Any = output.update
-        added = cast("dict[str, Any]", update).get("messages") if isinstance(update, dict) else None
-        return messages_in(added) if isinstance(added, list) else []
+        added = update.get("messages") if is_dict(update) else None
+        return messages_in(added) if is_list(added) else []
     return []
 
 
@@ -57,6 +58,6 @@ def _is_command(output: Any) -> bool:
 
 def _target(goto: Any) -> Any:
     """Return where a hand-over goes, in words: node names, without the state sent along."""
-    if isinstance(goto, list | tuple):
-        return [_target(one) for one in cast("list[Any]", goto)]
-    return goto if isinstance(goto, str) else getattr(goto, "node", str(type(goto).__name__))
+    if is_list(goto):
+        return [_target(one) for one in goto]
+    return goto if isinstance(goto, str) else getattr(goto, "node", type(goto).__name__)

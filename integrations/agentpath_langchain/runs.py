@@ -43,6 +43,11 @@ class Link:
         self.members: set[UUID] = set()
         """Open runs below; kept on the outermost link only."""
 
+    def take_waiting(self) -> tuple[str, Any, Mapping[str, Any]] | None:
+        """Return and forget what waits."""
+        waiting, self.waiting = self.waiting, None
+        return waiting
+
 
 class Runs:
     """The links of one recorder. Process-wide like the recorder itself: several handlers see the same runs."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import wrapt
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableSequence
@@ -31,7 +32,23 @@ _ON_STAND_IN: Final = frozenset({"abatch_as_completed", "as_tool", "batch_as_com
 """Methods whose general form calls ``invoke``, which then is the stand-in's."""
 
 
-class TracedRunnable(wrapt.ObjectProxy):  # type: ignore[misc]  # untyped base class
+_RUNNABLE: Final[Any] = Runnable
+
+if TYPE_CHECKING:
+
+    class _Proxy:
+        """What is used of wrapt's proxy, whose own types are unknown to checkers in some versions."""
+
+        __wrapped__: Any
+
+        def __init__(self, wrapped: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+    _Proxy = wrapt.ObjectProxy
+
+
+class TracedRunnable(_Proxy):
     """A Runnable whose every run is one agent run: invoke, ainvoke, stream, astream, batch, abatch and their kin."""
 
     def __init__(self, wrapped: Any, options: CallOptions) -> None:
@@ -121,8 +138,11 @@ class TracedRunnable(wrapt.ObjectProxy):  # type: ignore[misc]  # untyped base c
         **kwargs: Any,
     ) -> list[Any]:
         """Run once per input."""
-        if type(self.__wrapped__).batch is Runnable.batch:
-            return Runnable.batch(self, list(inputs), config, return_exceptions=return_exceptions, **kwargs)
+        if _class_of(self).batch is _RUNNABLE.batch:
+            one_by_one: list[Any] = _RUNNABLE.batch(
+                self, list(inputs), config, return_exceptions=return_exceptions, **kwargs
+            )
+            return one_by_one
         runs, configs = self._self_opened(inputs, config, kwargs)
         try:
             with SWITCH.on():
@@ -141,8 +161,11 @@ class TracedRunnable(wrapt.ObjectProxy):  # type: ignore[misc]  # untyped base c
         **kwargs: Any,
     ) -> list[Any]:
         """Run once per input."""
-        if type(self.__wrapped__).abatch is Runnable.abatch:
-            return await Runnable.abatch(self, list(inputs), config, return_exceptions=return_exceptions, **kwargs)
+        if _class_of(self).abatch is _RUNNABLE.abatch:
+            one_by_one: list[Any] = await _RUNNABLE.abatch(
+                self, list(inputs), config, return_exceptions=return_exceptions, **kwargs
+            )
+            return one_by_one
         runs, configs = self._self_opened(inputs, config, kwargs)
         try:
             with SWITCH.on():
@@ -153,20 +176,20 @@ class TracedRunnable(wrapt.ObjectProxy):  # type: ignore[misc]  # untyped base c
         return _finish_all(runs, results)
 
     def __or__(self, other: Any) -> Any:
-        return Runnable.__or__(cast(Any, self), other)
+        return _RUNNABLE.__or__(self, other)
 
     def __ror__(self, other: Any) -> Any:
-        return Runnable.__ror__(cast(Any, self), other)
+        return _RUNNABLE.__ror__(self, other)
 
     def __getattr__(self, name: str) -> Any:
         found = super().__getattr__(name)
         if name in _ON_STAND_IN:
-            return getattr(Runnable, name).__get__(self)
+            return _of_stand_in(name, self)
         if name not in _DERIVING or not callable(found):
             return found
-        general = getattr(Runnable, name, None)
-        if general is not None and getattr(type(self.__wrapped__), name, None) is general:
-            return general.__get__(self)
+        general: Any = getattr(_RUNNABLE, name, None)
+        if general is not None and getattr(_class_of(self), name, None) is general:
+            return _of_stand_in(name, self)
         return functools.partial(_derived, found, self._self_options)
 
     def __copy__(self) -> TracedRunnable:
@@ -190,16 +213,20 @@ class TracedRunnable(wrapt.ObjectProxy):  # type: ignore[misc]  # untyped base c
 class _TracedSequence(TracedRunnable):
     """A stand-in that does not pass for a RunnableSequence: LangChain takes those apart when it joins them."""
 
-    @property
-    def __class__(self) -> Any:
-        return RunnableSerializable
+    if not TYPE_CHECKING:  # checkers know no class that changes what isinstance says of it
+
+        @property
+        def __class__(self) -> Any:
+            return RunnableSerializable
 
 
 def traced_agent(obj: Any, options: CallOptions) -> Any | None:
     """Return a traced stand-in for a Runnable (a LangGraph graph is one), None for anything else."""
-    if isinstance(obj, type) or not isinstance(obj, Runnable):
+    if isinstance(obj, TracedRunnable):
+        obj = obj.__wrapped__
+    if not _is_runnable(obj):
         return None
-    wrapped: Any = obj.__wrapped__ if isinstance(obj, TracedRunnable) else obj
+    wrapped: Any = obj
     kind = _TracedSequence if isinstance(wrapped, RunnableSequence) else TracedRunnable
     return kind(wrapped, options)
 
@@ -222,6 +249,19 @@ def traced_tool(obj: Any, options: CallOptions) -> Any | None:
         callbacks = own.copy()
         callbacks.add_handler(handler, inherit=False)
     return obj.model_copy(update={"callbacks": callbacks, "metadata": {**(obj.metadata or {}), METADATA_KEY: held.id}})
+
+
+def _class_of(stand_in: TracedRunnable) -> Any:
+    return stand_in.__wrapped__.__class__
+
+
+def _of_stand_in(name: str, stand_in: TracedRunnable) -> Any:
+    """Return Runnable's general method, bound to the stand-in."""
+    return types.MethodType(getattr(_RUNNABLE, name), stand_in)
+
+
+def _is_runnable(obj: Any) -> bool:
+    return isinstance(obj, Runnable) and not isinstance(obj, type)
 
 
 def _derived(method: Any, options: CallOptions, *args: Any, **kwargs: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 import orjson
 
 from agentpath_langchain.messages import is_message, text_of
+from agentpath_langchain.shapes import is_dict, is_list
 
 __all__ = ["answer_of", "conversation_of", "query_of"]
 
@@ -42,8 +43,8 @@ def answer_of(output: Any) -> str | None:
     if _is_messages(output):
         return _message_answer(output[-1])
     messages = _field(output, "messages")
-    if isinstance(messages, list) and messages:
-        found = _message_answer(cast("list[Any]", messages)[-1])
+    if is_list(messages) and messages:
+        found = _message_answer(messages[-1])
         return _structured(output) if found is None else found
     return _first_text(output, _ANSWER_KEYS) or _structured(output)
 
@@ -111,8 +112,8 @@ def _first_text(value: Any, keys: tuple[str, ...]) -> str | None:
             return found
         if is_message(found):
             return text_of(found) or None
-    if isinstance(value, dict):
-        texts = [v for v in cast("dict[str, Any]", value).values() if isinstance(v, str) and v]
+    if is_dict(value):
+        texts = [v for v in value.values() if isinstance(v, str) and v]
         return texts[0] if len(texts) == 1 else None
     return None
 

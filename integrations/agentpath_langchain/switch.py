@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,18 +43,16 @@ class Switch:
         return None
 
     @contextmanager
-    def on(self) -> Iterator[None]:
+    def on(self) -> Generator[None]:
         """Listen in the current context."""
         self.hook()
         token = self._depth.set(self._depth.get() + 1)
         try:
             yield
         finally:
-            try:
+            # A generator closed from another context than it started in has nothing to undo there.
+            with suppress(ValueError):
                 self._depth.reset(token)
-            except ValueError:
-                # A generator closed from another context than it started in; that context dies with it.
-                pass
 
     def hook(self) -> None:
         """Have LangChain ask here, from the moment it is imported."""

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
-
-pytest.importorskip("langchain_core", reason="needs the extra langchain")
-
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -77,28 +72,35 @@ class Clock:
         return self.now
 
 
-class ScriptedModel(BaseChatModel):
-    """Answers with one message of its script after the other."""
+@cache
+def _scripted_model() -> Any:
+    """Return the class of a chat model that answers with one message of its script after the other."""
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
+    from langchain_core.outputs import ChatGeneration, ChatResult
 
-    script: list[AIMessage]
-    used: int = 0
+    class ScriptedModel(BaseChatModel):
+        script: list[AIMessage]
+        used: int = 0
 
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
+        @property
+        def _llm_type(self) -> str:
+            return "scripted"
 
-    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
-        return self
+        def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+            return self
 
-    def _generate(
-        self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
-        message = self.script[self.used % len(self.script)]
-        self.used += 1
-        return ChatResult(generations=[ChatGeneration(message=message.model_copy())])
+        def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+            message = self.script[self.used % len(self.script)]
+            self.used += 1
+            return ChatResult(generations=[ChatGeneration(message=message.model_copy())])
+
+    return ScriptedModel
 
 
-def _message(turn: str | list[tuple[str, dict[str, Any]]], number: int) -> AIMessage:
+def _message(turn: str | list[tuple[str, dict[str, Any]]], number: int) -> Any:
+    from langchain_core.messages import AIMessage
+
     if isinstance(turn, str):
         return AIMessage(turn)
     calls = [{"name": n, "args": a, "id": f"c{number}{i}"} for i, (n, a) in enumerate(turn)]
@@ -106,11 +108,11 @@ def _message(turn: str | list[tuple[str, dict[str, Any]]], number: int) -> AIMes
 
 
 @pytest.fixture
-def scripted() -> Callable[..., ScriptedModel]:
+def scripted() -> Callable[..., Any]:
     """Return a maker of chat models: ``scripted([("search", {"q": "x"})], "done")``."""
 
-    def make(*turns: str | list[tuple[str, dict[str, Any]]]) -> ScriptedModel:
-        return ScriptedModel(script=[_message(turn, number) for number, turn in enumerate(turns)])
+    def make(*turns: str | list[tuple[str, dict[str, Any]]]) -> Any:
+        return _scripted_model()(script=[_message(turn, number) for number, turn in enumerate(turns)])
 
     return make
 

@@ -9,6 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+
+pytest.importorskip("langchain_core", reason="needs the extra langchain")
+
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from pydantic import SecretStr

@@ -1,10 +1,12 @@
 """Real LangGraph graphs and create_agent agents with scripted models, seen by the callback handler."""
 
+# ruff: noqa: E402 - what follows the check for the extra needs it
+
 from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -21,7 +23,6 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import InjectedState
 from langgraph.types import Command, interrupt
 from opentelemetry.trace import StatusCode
-from typing_extensions import Annotated
 
 from agentpath_langchain import AgentPathCallbackHandler
 

@@ -9,6 +9,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+
+pytest.importorskip("langchain_core", reason="needs the extra langchain")
+
 from langchain_core.documents import Document
 from langchain_core.language_models.fake import FakeListLLM
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
@@ -121,15 +124,13 @@ def test_a_retrieval_is_a_step_with_query_and_documents(spans: Any) -> None:
 def test_messages_in_genai_form() -> None:
     call = {"name": "search", "args": {"q": "x"}, "id": "c1"}
     broken = {"name": "search", "args": '{"q": ', "id": "c2", "error": "no JSON", "type": "invalid_tool_call"}
+    picture = {"type": "image", "mime_type": "image/png", "base64": "A" * 99}
+    thoughts = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "look"}]
     said = [
-        HumanMessage([{"type": "text", "text": "what is this?"}, {"type": "image", "mime_type": "image/png", "base64": "A" * 99}]),
-        AIMessage(
-            [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "look"}, {"type": "tool_use", "id": "c1"}],
-            tool_calls=[call],
-            invalid_tool_calls=[broken],
-        ),
+        HumanMessage([{"type": "text", "text": "what is this?"}, picture]),
+        AIMessage([*thoughts, {"type": "tool_use", "id": "c1"}], tool_calls=[call], invalid_tool_calls=[broken]),
         ToolMessage("found", tool_call_id="c1"),
-    ]  # fmt: skip
+    ]
     assert genai_messages(said) == [
         {
             "role": "user",

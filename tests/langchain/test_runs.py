@@ -12,6 +12,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+
+pytest.importorskip("langchain_core", reason="needs the extra langchain")
+
 from opentelemetry import trace as trace_api
 
 from agentpath_langchain import AgentPathCallbackHandler

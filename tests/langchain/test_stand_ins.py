@@ -10,6 +10,9 @@ import pickle
 from typing import Any
 
 import pytest
+
+pytest.importorskip("langchain_core", reason="needs the extra langchain")
+
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnableLambda, RunnableSequence
 from langchain_core.tools import tool

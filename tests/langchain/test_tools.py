@@ -8,6 +8,9 @@ from typing import Annotated, Any
 from uuid import uuid4
 
 import pytest
+
+pytest.importorskip("langchain_core", reason="needs the extra langchain")
+
 from langchain_core.callbacks import BaseCallbackHandler, CallbackManager
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import InjectedToolArg, InjectedToolCallId, StructuredTool, Tool, ToolException, tool

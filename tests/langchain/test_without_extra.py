@@ -5,6 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from importlib.util import find_spec
+
+import pytest
+
+needs_langchain = pytest.mark.skipif(find_spec("langchain_core") is None, reason="needs the extra langchain")
 
 _BLOCK = """
 import sys
@@ -73,6 +78,7 @@ def test_a_decorated_agent_works_without_langchain() -> None:
     assert _run(code, "langchain_core", "langgraph", "langchain").strip() == "x!"
 
 
+@needs_langchain
 def test_langchain_imported_after_the_instrumentor_is_heard() -> None:
     """Switching the instrumentor on imports no LangChain; importing it later is early enough."""
     code = """
@@ -100,6 +106,7 @@ def test_langchain_imported_after_the_instrumentor_is_heard() -> None:
     assert _run(code).strip() == "['execute_tool search']"
 
 
+@needs_langchain
 def test_langchain_core_alone_is_enough() -> None:
     """LangGraph and the langchain package are not needed for tools, models and chains."""
     code = """
