@@ -79,7 +79,9 @@ def demo(
 def read(
     files: Files,
     as_json: Json = False,
-    shape: Annotated[Format, typer.Option("--format", help="record writes the plain record shape.")] = Format.TRAJECTORY,
+    shape: Annotated[
+        Format, typer.Option("--format", help="record writes the plain record shape.")
+    ] = Format.TRAJECTORY,
 ) -> None:
     """Rebuild trajectories from spans or records and show them."""
     from agentpath_sdk.cli.read import read_files
@@ -92,12 +94,17 @@ def score(
     files: Files,
     gold: Annotated[
         list[Path] | None,
-        typer.Option("--gold", help="Gold-path file or folder; may be repeated. Default: the record's own gold path, then AGENTPATH_GOLD."),
+        typer.Option(
+            "--gold",
+            help="Gold-path file or folder; may be repeated. Default: the record's own gold path, then AGENTPATH_GOLD.",
+        ),
     ] = None,
     mode: Annotated[Mode, typer.Option("--mode", help="How gold and run are laid side by side.")] = Mode.ALIGNED,
     fail_under: Annotated[
         list[str] | None,
-        typer.Option("--fail-under", metavar="METRIC=V", help="Exit with 1 when the metric's mean is below V; may be repeated."),
+        typer.Option(
+            "--fail-under", metavar="METRIC=V", help="Exit with 1 when the metric's mean is below V; may be repeated."
+        ),
     ] = None,
     diffs: Annotated[int, typer.Option("--diff", min=0, help="Show the step diff of the N worst runs.")] = 3,
     as_json: Json = False,
@@ -105,7 +112,9 @@ def score(
     """Score runs against gold paths."""
     from agentpath_sdk.cli.score import score_files
 
-    code = score_files(files, gold=gold or [], mode=mode.value, fail_under=fail_under or [], diffs=diffs, as_json=as_json)
+    code = score_files(
+        files, gold=gold or [], mode=mode.value, fail_under=fail_under or [], diffs=diffs, as_json=as_json
+    )
     raise typer.Exit(code)
 
 

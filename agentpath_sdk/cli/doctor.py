@@ -72,7 +72,7 @@ def _print(found: list[Check]) -> None:
 
 
 def _area_table(found: list[Check]) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+    table = Table(box=None, show_header=False, padding=(0, 0, 0, 2))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -82,7 +82,7 @@ def _area_table(found: list[Check]) -> Table:
 
 
 def _counter_table() -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+    table = Table(box=None, show_header=False, padding=(0, 0, 0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, meaning in COUNTER_MEANINGS.items():
@@ -127,6 +127,7 @@ def _extras() -> Iterator[Check]:
         match = _REQUIREMENT.match(line)
         if match and match["library"] != _DISTRIBUTION:
             libraries.setdefault(match["extra"], []).append(match["library"])
+    libraries.pop("all", None)
     for extra, names in sorted(libraries.items()):
         yield _extra(extra, [name for name in names if _version(name) is None], names)
 
@@ -171,7 +172,9 @@ def _exporters() -> Iterator[Check]:
             yield Check(area="exporters", name=name, state="error", found="asked for, not installed", advice=advice)
     if wanted == ["agentpath"]:
         advice = "use OTEL_TRACES_EXPORTER=otlp,agentpath if the spans shall reach a backend too"
-        yield Check(area="exporters", name="otlp", state="warning", found="agentpath is the only exporter", advice=advice)
+        yield Check(
+            area="exporters", name="otlp", state="warning", found="agentpath is the only exporter", advice=advice
+        )
 
 
 def _telemetry_environment() -> Iterator[Check]:
@@ -227,9 +230,9 @@ def _gold() -> Iterator[Check]:
     from agentpath_sdk.gold.registry import GoldPathRegistry
 
     try:
-        registry = GoldPathRegistry(place)
+        registry = GoldPathRegistry(*filter(None, place.split(os.pathsep)))
     except (AgentPathError, OSError) as error:
-        advice = f"run: agentpath gold validate {place}"
+        advice = "run: agentpath gold validate"
         yield Check(area=area, name=name, state="error", found=str(error), advice=advice)
     else:
         yield Check(area=area, name=name, state="ok", found=f"{place}: {len(registry.paths)} gold paths")

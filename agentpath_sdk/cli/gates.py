@@ -36,7 +36,9 @@ def _parse(text: str, known: Collection[str]) -> Gate:
     if not equals:
         raise ConfigurationError(f"--fail-under {text!r}: expected METRIC=V, for example tool_accuracy=0.8")
     if metric not in known:
-        raise ConfigurationError(f"--fail-under {text!r}: unknown metric {metric!r}; known are {', '.join(sorted(known))}")
+        raise ConfigurationError(
+            f"--fail-under {text!r}: unknown metric {metric!r}; known are {', '.join(sorted(known))}"
+        )
     try:
         least = float(value)
     except ValueError:
@@ -54,7 +56,9 @@ class Tally:
     runs_of: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     gates: dict[tuple[str, str], Gate] = field(default_factory=dict[tuple[str, str], Gate])
     """Thresholds of the gold paths seen so far."""
-    _sums: defaultdict[tuple[str | None, str], list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0]))
+    _sums: defaultdict[tuple[str | None, str], list[float]] = field(
+        default_factory=lambda: defaultdict(lambda: [0.0, 0])
+    )
 
     def add(self, run: ScoredRun) -> None:
         """Count ``run``."""

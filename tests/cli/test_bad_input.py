@@ -31,7 +31,11 @@ def otlp_line(trace: int, calls: int = 3, payload: int = 20) -> str:
             name="invoke_agent a",
             start_unix_nano=start,
             end_unix_nano=start + 1000,
-            attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "a", "agentpath.run.calls": calls},
+            attributes={
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "a",
+                "agentpath.run.calls": calls,
+            },
         )
     ]
     spans += [
@@ -216,7 +220,7 @@ def test_a_200_mb_file_of_spans_streams_in_bounded_memory(tmp_path: Path) -> Non
     with file.open("w") as stream:
         while stream.tell() < 200 * MIB:
             runs += 1
-            stream.write(otlp_line(runs, calls=4, payload=2_000) + "\n")
+            stream.write(otlp_line(runs, calls=4, payload=15_000) + "\n")
     gold = tmp_path / "gold.yaml"
     gold.write_text("id: g\nagent: a\nsteps: [t, t, t, t]\n")
     code, mib, err, lines = peak_memory_mib("score", file, "--gold", gold, "--json")

@@ -62,7 +62,9 @@ def prepare(folder: Path) -> Place:
         for file in (place.spans, place.scores):
             file.unlink(missing_ok=True)
     except OSError as error:
-        raise AgentPathError(f"{folder}: cannot be written: {error.strerror}; name another folder by --output") from None
+        raise AgentPathError(
+            f"{folder}: cannot be written: {error.strerror}; name another folder by --output"
+        ) from None
     return place
 
 
