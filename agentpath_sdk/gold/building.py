@@ -19,6 +19,7 @@ from agentpath_sdk.settings import METRICS, WEIGHT_PROFILES
 __all__ = ["Built", "build_paths"]
 
 _RECORD: Final = "gold_trajectory"
+_RUN: Final = "agent_trajectory"
 _RECORD_KEYS: Final = frozenset(PathEntry.model_fields) - {"steps", "queries", "defaults", "tools"}
 _PARTS: Final = frozenset(METRICS) - {"composite"}
 _LIMITED: Final = frozenset({*METRICS, "score"})
@@ -63,7 +64,7 @@ class _Building:
 
     def one(self, value: Any, loc: Loc, header: HeaderEntry, sole_id: str | None) -> None:
         before = len(self.built.problems)
-        is_record = isinstance(value, dict) and _RECORD in value
+        is_record = isinstance(value, dict) and (_RECORD in value or _RUN in value) and "steps" not in value
         entry = self._record_entry(cast("dict[str, Any]", value), loc) if is_record else self._entry(value, loc)
         if entry is None:
             return
@@ -79,13 +80,14 @@ class _Building:
 
     def _record_entry(self, record: Mapping[str, Any], loc: Loc) -> PathEntry | None:
         """Return the entry of a record as programs write it: keys that are not read are noted, not refused."""
+        if _RECORD not in record:
+            self._wrong(loc, f"key {_RECORD!r} is missing")
+            return None
         steps = record[_RECORD]
         if not is_list(steps):
             self._wrong((*loc, _RECORD), f"expected a list of steps, found {found(steps)}")
             return None
-        if "steps" in record:
-            self._wrong((*loc, "steps"), f"'steps' and {_RECORD!r} in one record; expected one of them")
-        unread = sorted(set(record) - _RECORD_KEYS - {_RECORD, "steps", "agent_trajectory"})
+        unread = sorted(set(record) - _RECORD_KEYS - {_RECORD, _RUN})
         if unread:
             self.built.notes.append(f"not read in records: {', '.join(unread)}")
         entry = {key: value for key, value in record.items() if key in _RECORD_KEYS and value not in (None, "")}

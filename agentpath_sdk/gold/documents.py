@@ -33,10 +33,8 @@ _LINES: Final = frozenset({".jsonl", ".ndjson"})
 _YAML: Final = frozenset({".yaml", ".yml"})
 _HINTS: Final = (
     ("mapping values are not allowed", "put a text that holds ': ' in quotes"),
-    ("found character '\\t'", "indent with blanks, not with tabs"),
     ("alias", "put a text that starts with * in quotes"),
     ("anchor", "put a text that starts with & in quotes"),
-    ("cannot start any token", "put a text that starts with @ or ` or % in quotes"),
 )
 
 
@@ -134,8 +132,8 @@ def _json_lines(path: Path, report: Report) -> Iterator[Document]:
                 problem = f"is longer than {_MAX_LINE // _MB} MB; expected one JSON object a line"
                 raise FileFormatError(problem, file=str(path), place=f"line {number}")
             try:
-                text = _decoded(line, path, f"line {number}")
-                if text.strip():
+                text = _decoded(line, path, f"line {number}").strip()
+                if text:
                     yield _json_value(path, text, number, _first_line_only)
             except FileFormatError as error:
                 if "binary" in error.problem or "UTF-16" in error.problem:
@@ -247,10 +245,11 @@ def _yaml_documents(path: Path, text: str, report: Report) -> Iterator[Document]
             if not wrong:
                 yield Document(value=value, line=1, node=partial(_itself, node))
     except yaml.MarkedYAMLError as error:
-        raise _syntax_error(path, error) from None
-    except yaml.YAMLError as error:
-        problem = f"is no valid YAML: {str(error).splitlines()[0]}"
-        raise FileFormatError(problem, file=str(path)) from None
+        raise _syntax_error(path, text, error) from None
+    except yaml.reader.ReaderError as error:
+        place = f"line {text.count(chr(10), 0, error.position) + 1}"
+        problem = f"is no valid YAML: {error.reason} (character {error.character:#06x})"
+        raise FileFormatError(problem, file=str(path), place=place) from None
     except RecursionError:
         raise FileFormatError(f"is nested deeper than {MAX_DEPTH} levels", file=str(path)) from None
 
@@ -259,9 +258,12 @@ def _itself(node: yaml.Node) -> yaml.Node:
     return node
 
 
-def _syntax_error(path: Path, error: yaml.MarkedYAMLError) -> FileFormatError:
+def _syntax_error(path: Path, text: str, error: yaml.MarkedYAMLError) -> FileFormatError:
     mark = error.problem_mark or error.context_mark
     place = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}"
     words = ", ".join(str(part) for part in (error.context, error.problem) if part)
     hint = next((hint for part, hint in _HINTS if part in words), "")
+    if mark is not None and "cannot start any token" in words:
+        sign = text.splitlines()[mark.line][mark.column : mark.column + 1]
+        hint = "indent with blanks, not with tabs" if sign == "\t" else f"put a text that starts with {sign} in quotes"
     return FileFormatError(f"is no valid YAML: {words}", file=str(path), place=place, hint=hint)

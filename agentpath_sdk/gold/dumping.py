@@ -46,7 +46,7 @@ def dump_paths(paths: Iterable[GoldPath]) -> str:
     document = entries[0] if len(entries) == 1 else {"paths": entries}
     try:
         dump = cast("Callable[..., str]", yaml.dump)  # its stub leaves types open
-        return dump(document, Dumper=Dumper, allow_unicode=True, sort_keys=False, width=110)
+        return dump(document, Dumper=Dumper, allow_unicode=True, sort_keys=False, width=110, default_flow_style=None)
     except yaml.representer.RepresenterError as error:
         raise ConfigurationError(f"a value that is no JSON value cannot be written: {error.args[-1]!r}") from None
 

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from agentpath_sdk.errors import FileFormatError
 from agentpath_sdk.gold.building import Built, build_paths
-from agentpath_sdk.gold.documents import Document, place_of, read_documents
+from agentpath_sdk.gold.documents import Document, Loc, place_of, read_documents
 from agentpath_sdk.gold.model import GoldPath
 
 __all__ = ["SUFFIXES", "GoldRead", "find_files", "load_paths", "parse_path", "read_gold"]
@@ -46,6 +46,15 @@ class GoldRead:
     def one_per_file(self) -> tuple[FileFormatError, ...]:
         """Return the first problem of each bad file, saying how many more it has."""
         return tuple(_first_of(problems) for problems in self.bad_files.values())
+
+
+class _Placed(NamedTuple):
+    """A path, whether its id was derived, and where it stands."""
+
+    path: GoldPath
+    derived: bool
+    document: Document
+    loc: Loc
 
 
 def read_gold(*sources: str | os.PathLike[str]) -> GoldRead:
@@ -129,12 +138,12 @@ def _read_file(file: Path) -> GoldRead:
     problems: list[FileFormatError] = []
     documents = read_documents(file, problems.append)
     sole_id = file.stem if len(documents) == 1 else None
-    paths: list[tuple[GoldPath, bool]] = []
+    paths: list[_Placed] = []
     notes: list[str] = []
     for document in documents:
         built = build_paths(document.value, source=str(file), sole_id=sole_id)
         problems.extend(_located(built, document, file))
-        paths.extend((path, path.id in built.derived) for _, path in built.paths)
+        paths.extend(_Placed(path, path.id in built.derived, document, loc) for loc, path in built.paths)
         notes.extend(f"{file}: {note}" for note in built.notes)
     kept = _with_unique_ids(paths, file, problems, notes)
     if not paths and not problems:
@@ -155,13 +164,13 @@ def _located(built: Built, document: Document, file: Path) -> Iterator[FileForma
 
 
 def _with_unique_ids(
-    paths: list[tuple[GoldPath, bool]], file: Path, problems: list[FileFormatError], notes: list[str]
+    paths: list[_Placed], file: Path, problems: list[FileFormatError], notes: list[str]
 ) -> Iterable[GoldPath]:
     """Return the paths; a derived id that is taken gets a number, a written one is a problem, a repetition is noted."""
     kept: dict[str, GoldPath] = {}
     seen: set[str] = set()
     count: Counter[str] = Counter()
-    for path, derived in paths:
+    for path, derived, document, loc in paths:
         content = repr(path) if derived else ""
         if derived and content in seen:
             notes.append(f"{file}: path {path.id!r} is there twice; read once")
@@ -170,8 +179,9 @@ def _with_unique_ids(
         count[path.id] += 1
         name = f"{path.id}-{count[path.id]}" if derived and count[path.id] > 1 else path.id
         if name in kept:
-            problems.append(_error(f"id {name!r} is given twice", str(file), hint="ids are unique over all files"))
-        kept[name] = replace(path, id=name)
+            place = f"line {document.line_of((*loc, 'id'))}"
+            problems.append(_error(f"id {name!r} is given twice", str(file), place, "ids are unique over all files"))
+        kept[name] = path if name == path.id else replace(path, id=name)
     return kept.values()
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from agentpath_sdk.gold.matchers import Exact
 from agentpath_sdk.gold.model import CallStep, GoldPath
-from agentpath_sdk.gold.notation import MATCHER_WORDS
+from agentpath_sdk.gold.notation import Comparing, read_matcher
 from agentpath_sdk.gold.query_text import normalise
 from agentpath_sdk.gold.registry import agent_fits
+from agentpath_sdk.gold.schema import Problem
 
 __all__ = ["LintFinding", "LintKind", "lint"]
 
 LintKind: TypeAlias = Literal[
     "alternatives", "repeated_query", "unreachable", "applies_to_everything", "looks_like_matcher", "not_used"
 ]
+
+_AS_IS: Final = Comparing()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,18 +58,22 @@ def _of_step(path: GoldPath, number: int, step: CallStep) -> Iterator[LintFindin
     for name, matcher in (step.arguments or {}).items():
         word = _bare_word(matcher.expected) if isinstance(matcher, Exact) else None
         if word:
-            message = (
-                f"step {number}, {step.tool}.{name}: {word!r} is the key of a literal mapping; a matcher is ${word}"
-            )
+            place = f"step {number}, {step.tool}.{name}"
+            message = f"{place}: {word!r} is the key of a literal mapping; a matcher is written ${word}"
             yield _finding("looks_like_matcher", path, message)
 
 
 def _bare_word(value: Any) -> str | None:
-    """Return the key of a mapping that would be a matcher with a ``$`` before it."""
-    if not isinstance(value, dict) or not 1 <= len(cast("dict[str, Any]", value)) <= 3:
+    """Return the first key of a mapping that would be a sound matcher with a ``$`` before that key."""
+    if not isinstance(value, dict) or not value:
         return None
-    first = next(iter(cast("dict[str, Any]", value)))
-    return first if f"${first}" in MATCHER_WORDS else None
+    mapping = cast("dict[str, Any]", value)
+    word = next(iter(mapping))
+    problems: list[Problem] = []
+    read_matcher(
+        {f"${word}": mapping[word]} | {key: mapping[key] for key in mapping if key != word}, _AS_IS, (), problems
+    )
+    return None if problems else word
 
 
 def _between(paths: Sequence[GoldPath]) -> Iterator[LintFinding]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, TypeVa
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from agentpath_sdk.gold.model import Status
-from agentpath_sdk.gold.wording import found
+from agentpath_sdk.gold.wording import found, json_type
 from agentpath_sdk.gold.yaml_core import Loc
 
 __all__ = [
@@ -129,6 +129,12 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "model_type": "expected a mapping",
     "string_pattern_mismatch": "expected a text on one line without blanks at its ends",
 }
+_HINTS: Final[Mapping[tuple[str, str | None], str]] = {
+    ("string_type", "number"): "put it in quotes",
+    ("string_type", "boolean"): "put it in quotes",
+    ("list_type", "text"): "write [...] around it",
+    ("list_type", "mapping"): "each item of a list starts with '-'",
+}
 # A wrong word most people would try, and the right one.
 _OTHER_WORDS: Final[Mapping[str, str]] = {
     "name": "id",
@@ -145,6 +151,10 @@ _OTHER_WORDS: Final[Mapping[str, str]] = {
     "expected_answer": "answer",
     "expected": "answer",
     "tool_name": "tool",
+    "tolerance": "abs",
+    "absolute": "abs",
+    "epsilon": "abs",
+    "relative": "rel",
 }
 
 
@@ -172,7 +182,7 @@ def closest(word: str, known: Iterable[str]) -> str:
     """Return a hint that names the known word most like ``word``, or all of them where none is like it."""
     words = sorted(known)
     other = _OTHER_WORDS.get(word.lower())
-    near = [other] if other in words else difflib.get_close_matches(word.lower(), words, 1, 0.6)
+    near = [other] if other in words else difflib.get_close_matches(word.lower(), words, 1, 0.7)
     return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(words)}"
 
 
@@ -183,7 +193,8 @@ def _problem(model: type[BaseModel], detail: Any, loc: Loc) -> Problem:
         return Problem((*loc, *inner), f"unknown key {inner[-1]!r}", closest(str(inner[-1]), _keys(model, inner[:-1])))
     if kind == "missing":
         return Problem((*loc, *inner[:-1]), f"key {inner[-1]!r} is missing")
-    return Problem((*loc, *inner), f"{_expected(kind, context, detail['msg'])}, found {found(value)}")
+    text = f"{_expected(kind, context, detail['msg'])}, found {found(value)}"
+    return Problem((*loc, *inner), text, _HINTS.get((kind, json_type(value)), ""))
 
 
 def _expected(kind: str, context: Mapping[str, Any], message: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Final, TypeAlias, cast
+from collections.abc import Callable
+from typing import Any, ClassVar, Final, TypeAlias, cast
 
 import yaml
 
@@ -17,6 +18,7 @@ MAX_DEPTH: Final = 64
 # Counted with every alias written out, so that a few lines of aliases cannot fill the memory.
 _MAX_VALUES: Final = 1_000_000
 
+_UNICODE_BREAKS: Final = re.compile("[\x85\u2028\u2029\ufeff]")
 _TAG: Final = "tag:yaml.org,2002:"
 _RESOLVERS: Final = (
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
@@ -40,12 +42,26 @@ Loader: Final[Any] = type(
 
 
 class Dumper(yaml.SafeDumper):
-    """Quotes what YAML 1.1 or 1.2 would take for something else than a text."""
+    """Writes JSON values only, and quotes what YAML 1.1 or 1.2 would take for something else than a text."""
+
+    yaml_representers: ClassVar[dict[Any, Any]] = {
+        kind: represent
+        for kind, represent in yaml.SafeDumper.yaml_representers.items()
+        if kind in (str, bool, int, float, list, tuple, dict, type(None), None)
+    }
 
     def ignore_aliases(self, data: Any) -> bool:
         """Return True: people read these files."""
         return True
 
+
+def _text_node(dumper: Dumper, text: str) -> yaml.ScalarNode:
+    """Return a node that is escaped where a line break of Unicode would be read back as a blank."""
+    represent = cast("Callable[..., yaml.ScalarNode]", dumper.represent_scalar)  # its stub leaves types open
+    return represent(_TAG + "str", text, style='"' if _UNICODE_BREAKS.search(text) else None)
+
+
+Dumper.add_representer(str, _text_node)
 
 for _name, _pattern, _first in _RESOLVERS:
     Loader.add_implicit_resolver(_TAG + _name, re.compile(f"(?:{_pattern})\\Z"), _first)
@@ -76,7 +92,10 @@ def node_at(root: yaml.Node, loc: Loc) -> int:
 
 
 class _TooMuch(Exception):
-    """The document has too many values or levels to go on with."""
+    """The document cannot be gone on with."""
+
+    def __init__(self, node: yaml.Node, problem: str) -> None:
+        self.node, self.problem = node, problem
 
 
 class _Reading:
@@ -85,26 +104,39 @@ class _Reading:
     def __init__(self) -> None:
         self.wrong: list[Wrong] = []
         self._left = _MAX_VALUES
+        self._open: set[int] = set()
 
     def value(self, node: yaml.Node) -> Any:
         try:
             return self._value(node, 0)
         except _TooMuch as much:
-            self._wrong(node, str(much))
+            self._wrong(much.node, much.problem)
             return None
 
     def _value(self, node: yaml.Node, depth: int) -> Any:
         self._left -= 1
         if self._left < 0:
-            raise _TooMuch(f"has more than {_MAX_VALUES} values, aliases written out")
+            raise _TooMuch(node, f"has more than {_MAX_VALUES} values, aliases written out")
         if depth > MAX_DEPTH:
-            raise _TooMuch(f"is nested deeper than {MAX_DEPTH} levels (does an alias hold itself?)")
+            raise _TooMuch(node, f"is nested deeper than {MAX_DEPTH} levels")
+        if isinstance(node, yaml.CollectionNode):
+            return self._collection(node, depth)
+        return self._scalar(node)
+
+    def _collection(self, node: yaml.CollectionNode, depth: int) -> Any:
+        if id(node) in self._open:
+            raise _TooMuch(node, "an alias stands inside what it stands for")
+        self._open.add(id(node))
+        try:
+            return self._inside(node, depth)
+        finally:
+            self._open.discard(id(node))
+
+    def _inside(self, node: yaml.CollectionNode, depth: int) -> Any:
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, depth)
-        if isinstance(node, yaml.SequenceNode):
-            self._check_tag(node, "seq")
-            return [self._value(item, depth + 1) for item in node.value]
-        return self._scalar(node)
+        self._check_tag(node, "seq")
+        return [self._value(item, depth + 1) for item in node.value]
 
     def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, Any]:
         self._check_tag(node, "map")

@@ -1,0 +1,126 @@
+"""Look-up among ten thousand registered queries, and reading them."""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+from pathlib import Path
+
+from harness import Row, median_seconds
+
+from agentpath_sdk.gold.dumping import dump_paths
+from agentpath_sdk.gold.files import load_paths
+from agentpath_sdk.gold.model import CallStep, GoldPath
+from agentpath_sdk.gold.registry import GoldPathRegistry, LookUp
+
+PATHS = 10_000
+CALLS = 100
+
+_WORDS = {
+    "verb": "find book cancel compare explain list summarise translate convert check show describe",
+    "kind": "average cheapest latest nearest largest oldest safest fastest warmest highest direct early",
+    "thing": "temperature flight order train hotel planet moon river museum recipe invoice ticket report law song",
+    "place": "Mars Oslo Berlin Kyiv Lima Quito Cairo Osaka Perth Bergen Turin Porto Leeds Basel Malmo Tartu",
+}
+_CHOICES = {name: words.split() for name, words in _WORDS.items()}
+_TAILS = ["for two people", "in the evening", "with a window seat", "in plain words", "since last year", "by train"]
+
+
+def _query(chance: random.Random, number: int) -> str:
+    verb, kind, thing = (chance.choice(_CHOICES[name]) for name in ("verb", "kind", "thing"))
+    places = [chance.choice(_CHOICES["place"]) for _ in range(2)]
+    words = [verb, "the", kind, thing, "in", places[0], "and", places[1], chance.choice(_TAILS)]
+    if number % 4 == 0:
+        words.append(f"on 2024-{chance.randrange(1, 13):02}-{chance.randrange(1, 29):02}")
+    return " ".join(words)
+
+
+def _queries(chance: random.Random) -> list[str]:
+    """Return distinct texts; three in four hold no number, so that they fall into one bucket: the worst case."""
+    found: dict[str, None] = {}
+    while len(found) < PATHS:
+        found[_query(chance, len(found))] = None
+    return list(found)
+
+
+def _misspelt(query: str) -> str:
+    return query.replace("the ", "teh ", 1)
+
+
+def _paths(queries: list[str]) -> list[GoldPath]:
+    steps = (CallStep(tool="search"), CallStep(tool="response"))
+    return [GoldPath(id=f"path-{number}", queries=(query,), steps=steps) for number, query in enumerate(queries)]
+
+
+def _one_by_one(registry: GoldPathRegistry, queries: list[str]) -> list[LookUp]:
+    return [registry.find(query=query, agent="agent") for query in queries]
+
+
+def _check(found: list[LookUp], how: str | None, least: float) -> None:
+    """A fast look-up of nothing would be no result."""
+    share = sum(one.how == how for one in found) / len(found)
+    if share < least:
+        raise AssertionError(f"only {share:.0%} of the look-ups were answered by {how}")
+
+
+def _look_up_rows(registry: GoldPathRegistry, queries: list[str], chance: random.Random) -> list[Row]:
+    picked = chance.sample(queries, CALLS)
+    plain = [query for query in picked if not any(sign.isdigit() for sign in query)]
+    near = [_misspelt(query) for query in plain]
+    dated = [_misspelt(query) for query in picked if query not in plain]
+    strange = [" ".join([*chance.sample(query.split(), 4), "please", "tell", "me", "more"]) for query in plain]
+    _check(_one_by_one(registry, picked), "text", 1.0)
+    _check(_one_by_one(registry, strange), None, 1.0)
+    if not all(one.candidates for one in _one_by_one(registry, near)):
+        raise AssertionError("a misspelt query has no candidate")
+    cases = [
+        ("look-up, equal text", picked, 1_000.0, "10,000 queries, normalised anew or from the cache"),
+        ("look-up, similar text, no number", near, 10_000.0, "about 7,500 texts in the bucket"),
+        ("look-up, similar text, with a date", dated, 10_000.0, ""),
+        ("look-up, no such text", strange, 10_000.0, "about 7,500 texts in the bucket"),
+    ]
+    return [
+        Row(
+            name=name,
+            value=median_seconds(lambda asked=asked: _one_by_one(registry, asked), calls=len(asked)) * 1e6,
+            unit="us",
+            goal=goal,
+            note=note,
+        )
+        for name, asked, goal, note in cases
+    ]
+
+
+def _file_rows(paths: list[GoldPath], folder: Path) -> list[Row]:
+    yaml_file, lines_file = folder / "gold.yaml", folder / "gold.jsonl"
+    yaml_file.write_text(dump_paths(paths[:1_000]), encoding="utf-8")
+    records = ({"id": path.id, "query": path.queries[0], "gold_trajectory": ["search", "response"]} for path in paths)
+    lines_file.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    return [
+        Row(
+            name="read gold paths, YAML",
+            value=median_seconds(lambda: load_paths(yaml_file), calls=1_000, rounds=5) * 1e6,
+            unit="us a path",
+        ),
+        Row(
+            name="read gold paths, JSON Lines",
+            value=median_seconds(lambda: load_paths(lines_file), calls=PATHS, rounds=3) * 1e6,
+            unit="us a path",
+        ),
+    ]
+
+
+def rows() -> list[Row]:
+    """Return microseconds per look-up and per path read."""
+    chance = random.Random(20_240_501)
+    queries = _queries(chance)
+    paths = _paths(queries)
+    registry = GoldPathRegistry(paths)
+    with tempfile.TemporaryDirectory() as folder:
+        return [*_look_up_rows(registry, queries, chance), *_file_rows(paths, Path(folder))]
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(f"{row.name:40} {row.value:10.1f} {row.unit} {row.note}")
