@@ -43,7 +43,9 @@ def best_chain(points: Sequence[Point], gold: int, run: int) -> list[Pair]:
     """
     edit = 1 << (gold + run)
     similarity_shift = gold + run + (gold + run).bit_length()
-    pair = 1 << (similarity_shift + _SIMILARITY_BITS + min(gold, run).bit_length())
+    # Short numbers where there is no similarity to hold.
+    bits = _SIMILARITY_BITS + min(gold, run).bit_length() if any([point[2] for point in points]) else 0
+    pair = 1 << (similarity_shift + bits)
     last_gold, last_run = gold - 1, run - 1
     done: list[tuple[int, int, int, int]] = []
     # The last point visited stands before all others, takes nothing and starts the way.

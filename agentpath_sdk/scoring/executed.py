@@ -56,16 +56,34 @@ def read_run(plan: Plan, trajectory: Trajectory) -> Run | None:
     Where the gold has a terminal step, a step of such a name is the run's final answer, and so is an answer without
     a span. Where it has none, such steps count on neither side.
     """
-    steps = trajectory.steps
+    steps, wanted = trajectory.steps, plan.wanted
+    if (
+        wanted is None
+        or len(steps) != len(wanted)
+        or [step.tool for step in steps] != plan.tools
+        or (plan.answered and not _answered(trajectory))
+    ):
+        return read_any_run(plan, trajectory)
     given = [step.arguments for step in steps]
-    if [step.tool for step in steps] == plan.tools and (not plan.answered or _answered(trajectory)):
-        try:
-            if given == plan.wanted and (not plan.traps or _boolean_where_wanted(plan, given)):
-                return None
-        except Exception:
-            # Somebody's own value raised when it was compared; the careful comparison comes next.
-            pass
-    return read_any_run(plan, trajectory)
+    try:
+        if given == wanted and (not plan.traps or _boolean_where_wanted(plan, given)):
+            return None
+        equal = [one == other for one, other in zip(given, wanted, strict=True)]
+    except Exception:
+        # Somebody's own value raised when it was compared; the careful comparison comes next.
+        return read_any_run(plan, trajectory)
+    return _same_tools(plan, steps, equal)
+
+
+def _same_tools(plan: Plan, steps: tuple[ToolCall, ...], equal: Sequence[bool]) -> Run:
+    """Return the run of a trajectory that differs in arguments only, given where they are equal."""
+    classes = list(plan.classes)
+    for at, agrees in enumerate(equal):
+        if not agrees or (plan.steps[at].traps and not traps_agree(plan.steps[at].traps, steps[at].arguments or {})):
+            classes[at] = _classes(plan, [plan.entries[steps[at].tool]], steps[at : at + 1])[0]
+    if not plan.answered:
+        return Run(plan, steps, plan.letters, classes, range(len(steps)))
+    return Run(plan, (*steps, _ANSWER), plan.letters, classes, (*range(len(steps)), None))
 
 
 def _boolean_where_wanted(plan: Plan, given: Sequence[Any]) -> bool:

@@ -20,10 +20,13 @@ def composite(weights: tuple[tuple[str, float], ...], metrics: Mapping[str, floa
     Rounded to twelve digits, so that .675 is .675.
     """
     try:
-        total = sum([weight * metrics[name] for name, weight in weights])
+        total = 0.0
+        for name, weight in weights:
+            total += weight * metrics[name]
     except KeyError:
         return None
-    return min(1.0, round(total, 12))
+    total = round(total, 12)
+    return total if total < 1.0 else 1.0
 
 
 def path_efficiency(gold_count: int, run_count: int, min_steps: int) -> float:

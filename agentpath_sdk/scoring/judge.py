@@ -34,6 +34,11 @@ def _aligned_pairs(run: Run) -> list[Pair]:
     if plan.letters == run.letters and not plan.any_must_succeed:
         return [(at, at) for at in range(len(classes))]
     gold = plan.classes
+    if plan.distinct is not None and plan.distinct.issubset(classes):
+        places = [classes.index(number) for number in gold]
+        if places == sorted(places) and len(gold) + classes.count(NO_CLASS) == len(classes):
+            # Each gold step has been met once, in order: nothing can be better, and nothing else is as good.
+            return list(enumerate(places))
     start, gold_end, run_end = 0, len(gold), len(classes)
     shorter = min(gold_end, run_end)
     while start < shorter and (gold[start] == classes[start] or _full_by_matcher(run, start)):
@@ -71,6 +76,7 @@ def _middle(run: Run, start: int, gold_end: int, run_end: int) -> list[Pair]:
         points = [
             (row, column, weight)
             for row, letter in enumerate(gold)
+            if letter in letters
             for column, other in enumerate(letters)
             if letter == other and (weight := _weight(run, start + row, start + column)) >= 0
         ]
@@ -83,15 +89,21 @@ def _full_points(run: Run, start: int, gold_end: int, run_end: int) -> list[Poin
     most = LCSseq.similarity(run.plan.letters[start:gold_end], run.letters[start:run_end])
     if LCSseq.similarity(classes, others) < most:
         return None
-    return [
-        (row, column, SIMILARITY_ONE)
-        for row, number in enumerate(classes)
-        for column, other in enumerate(others)
-        if number == other
-    ]
+    points: list[Point] = []
+    for row, number in enumerate(classes):
+        column = -1
+        for _ in range(others.count(number)):
+            column = others.index(number, column + 1)
+            # All alike, so that the numbers that are compared are short.
+            points.append((row, column, 0))
+    return points
 
 
 def _weight(run: Run, gold: int, at: int) -> int:
+    same = run.classes[at]
+    if same >= 0:
+        # As such a call has no failing outcome that matters: a step that must succeed has no class.
+        return run.plan.weight_between(gold, same)
     if run.plan.any_must_succeed and not run.eligible(gold, at):
         return NO_PAIR
     return int(run.verdict(gold, at)[1] * SIMILARITY_ONE + 0.5)

@@ -18,6 +18,7 @@ __all__ = ["Measured", "measure"]
 
 _TOO_MANY_CALLS: Final = "too many calls of one tool to be assigned"
 _ARGUMENTS: Final = ("argument_accuracy", "argument_similarity")
+_SOFT: Final = frozenset({"soft", "aligned_soft"})
 _ORDER_FREE: Final = ("precision", "recall", "f1", "graded_recall")
 
 Measured: TypeAlias = tuple[list[Pair], dict[str, float], dict[str, str]]
@@ -44,28 +45,27 @@ def measure(run: Run, mode: Mode) -> Measured:
             unknown = at
     # Where every gold step is met in full, no other matching of whole calls has more.
     whole = (gold_count, near, None) if passed == gold_count == near else match_whole_calls(run)
+    whole_passed, graded, undecided = whole
     metrics = {
         "tool_accuracy": len(pairs) / longest,
         "argument_accuracy": passed / longest,
         "argument_similarity": near / longest,
-        "step_order_accuracy": _step_order_accuracy(run, longest),
+        "step_order_accuracy": 1.0 if run.plan.letters == run.letters else _step_order_accuracy(run, longest),
         "path_efficiency": path_efficiency(gold_count, run_count, run.plan.min_steps),
-        "precision": whole[0] / run_count if run_count else 0.0,
-        "recall": whole[0] / gold_count if gold_count else 0.0,
-        "f1": 2.0 * whole[0] / (gold_count + run_count),
-        "graded_recall": min(1.0, (whole[1] or 0.0) / gold_count) if gold_count else 0.0,
+        "precision": whole_passed / run_count if run_count else 0.0,
+        "recall": whole_passed / gold_count if gold_count else 0.0,
+        "f1": 2.0 * whole_passed / (gold_count + run_count),
+        "graded_recall": graded / gold_count if graded is not None and gold_count else 0.0,
     }
-    if mode in ("soft", "aligned_soft"):
+    if mode in _SOFT:
         credit = run.plan.settings.position_credit * misplaced(run, pairs)
         metrics["tool_accuracy"] = max(0.0, min(1.0, (len(pairs) + credit) / longest))
-    if unknown is None and whole[2] is None and whole[1] is not None:
+    if unknown is None and undecided is None and graded is not None:
         return pairs, metrics, {}
     return pairs, metrics, _take_away(run, metrics, whole, unknown)
 
 
 def _step_order_accuracy(run: Run, longest: int) -> float:
-    if run.plan.letters == run.letters:
-        return 1.0
     distance = DamerauLevenshtein.distance if run.plan.settings.damerau else Levenshtein.distance
     return 1.0 - distance(run.plan.letters, run.letters) / longest
 

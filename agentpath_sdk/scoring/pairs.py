@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 from agentpath_sdk.gold.equality import plain_text_similarity, similarity, values_equal
 from agentpath_sdk.gold.model import ArgumentMatcher, Comparison
-from agentpath_sdk.scoring.plan_steps import KeyKind, PlanStep, Traps
+from agentpath_sdk.scoring.plan_steps import EXACT, IGNORED, MATCHER, NUMBER, TEXT, PlanStep, Traps
 from agentpath_sdk.trajectories.model import ToolCall
 
 __all__ = [
@@ -69,11 +69,11 @@ def differs(step: PlanStep, call: ToolCall) -> bool:
         return False
     for name, _, kind, expected, _ in step.keys:
         value = arguments.get(name)
-        if kind is KeyKind.TEXT:
+        if kind == TEXT:
             # Two texts within ASCII, the expected one no JSON object.
             if type(value) is str and value != expected and value.isascii():
                 return True
-        elif kind is KeyKind.NUMBER and (type(value) is int or type(value) is float) and value != expected:
+        elif kind == NUMBER and (type(value) is int or type(value) is float) and value != expected:
             return True
     return False
 
@@ -82,42 +82,35 @@ def _compare_known(step: PlanStep, arguments: Any) -> Verdict:
     given = arguments if type(arguments) is dict else given_arguments(arguments)
     if given is None:
         return MISMATCH
-    passed, total, union, seen = True, 0.0, 0, 0
+    passed, total, named = True, 0.0, 0
     for name, matcher, kind, expected, folded in step.keys:
         value = given.get(name, _MISSING)
         if value is not _MISSING:
-            seen += 1
-        elif step.defaults:
-            value = step.defaults.get(name, _MISSING)
-        if kind is KeyKind.IGNORED:
+            named += 1
+        elif kind != IGNORED and name in step.defaults:
+            value = step.defaults[name]
+        if kind == IGNORED:
             continue
-        union += 1
         if value is _MISSING:
             passed = False
-        elif kind is KeyKind.MATCHER:
+        elif kind < EXACT and value == expected and type(value) is not bool:
+            total += 1.0
+        elif kind == MATCHER:
             found = compare_value(matcher, value)
             passed = passed and found.passed
             total += found.similarity
-        elif kind is not KeyKind.EXACT and value == expected and type(value) is not bool:
-            total += 1.0
         else:
-            near = _similarity(kind, expected, folded, value)
+            near = plain_text_similarity(folded, value) if kind == TEXT and type(value) is str else None
+            if near is None:
+                near = similarity(expected, value)
             passed = passed and near == 1.0
             total += near
-    if len(given) > seen:
+    union = step.compared
+    if len(given) > named:
         foreign = len(foreign_arguments(step, given))
         union += foreign
         passed = passed and not foreign
     return passed, total / union if union else 1.0
-
-
-def _similarity(kind: KeyKind, expected: Any, folded: str, value: Any) -> float:
-    if kind is KeyKind.TEXT and type(value) is str:
-        near = plain_text_similarity(folded, value)
-        return similarity(expected, value) if near is None else near
-    if kind is KeyKind.NUMBER and type(value) is int and type(expected) is int:
-        return 0.0
-    return similarity(expected, value)
 
 
 def traps_agree(traps: Traps, arguments: Mapping[str, Any]) -> bool:

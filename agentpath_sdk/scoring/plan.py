@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from agentpath_sdk.gold.equality import values_equal
 from agentpath_sdk.gold.model import GoldPath
+from agentpath_sdk.scoring.alignment import SIMILARITY_ONE
 from agentpath_sdk.scoring.formulas import composite, perfect
 from agentpath_sdk.scoring.pairs import Verdict, compare
 from agentpath_sdk.scoring.plan_steps import PlanStep, Traps, compile_step
@@ -46,6 +47,8 @@ class Plan:
     steps: tuple[PlanStep, ...]
     letters: str
     classes: list[int]
+    distinct: frozenset[int] | None
+    """The classes, where every step has one of its own."""
     entries: Mapping[str, Entry]
     """By tool. A terminal tool has the one terminal letter, or an empty one where the gold has no terminal step."""
     terminal: Entry | None
@@ -73,6 +76,7 @@ class Plan:
     """Gold path id and version."""
     between: dict[tuple[int, int], Verdict] = field(default_factory=dict[tuple[int, int], Verdict])
     """Verdict of a gold step on a call of another step's class; filled when first asked for."""
+    weights_between: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
 
     def verdict_between(self, gold: int, other: int) -> Verdict:
         """Return the verdict of gold step ``gold`` on a call that has the arguments of gold step ``other``."""
@@ -80,6 +84,14 @@ class Plan:
         if found is None:
             call = ToolCall(tool=self.steps[other].tool, arguments=self.steps[other].plain)
             found = self.between[gold, other] = compare(self.steps[gold], call)
+        return found
+
+    def weight_between(self, gold: int, other: int) -> int:
+        """Return the similarity of the same as a weight for the alignment."""
+        found = self.weights_between.get((gold, other))
+        if found is None:
+            near = 1.0 if self.classes[gold] == other else self.verdict_between(gold, other)[1]
+            found = self.weights_between[gold, other] = int(near * SIMILARITY_ONE + 0.5)
         return found
 
 
@@ -120,6 +132,7 @@ def _compile(gold: GoldPath, settings: ScoringSettings) -> Plan:
         steps=steps,
         letters=letters,
         classes=classes,
+        distinct=frozenset(classes) if classes == list(range(len(classes))) else None,
         entries=entries,
         terminal=next((entries[step.tool] for step in steps if step.terminal), None),
         groups=tuple(groups.items()),

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from agentpath_sdk.gold.equality import plain_equal_is_enough, plain_text
 from agentpath_sdk.gold.model import ArgumentMatcher, CallStep
 from agentpath_sdk.settings import ScoringSettings
 
-__all__ = ["Key", "KeyKind", "PlanStep", "Traps", "compile_step"]
+__all__ = ["EXACT", "IGNORED", "MATCHER", "NUMBER", "TEXT", "Key", "PlanStep", "Traps", "compile_step"]
 
 
-class KeyKind(IntEnum):
-    """How an argument is compared."""
+# How an argument is compared. Plain integers, as this is asked for each argument of each call.
+TEXT: Final = 0
+"""The default comparison with a text that has a folded form."""
+NUMBER: Final = 1
+"""The default comparison with a number other than NaN; a boolean is none."""
+EXACT: Final = 2
+"""The default comparison with any other value."""
+MATCHER: Final = 3
+IGNORED: Final = 4
 
-    IGNORED = 0
-    TEXT = 1
-    """The default comparison with a text that has a folded form."""
-    NUMBER = 2
-    """The default comparison with a number other than NaN; a boolean is none."""
-    EXACT = 3
-    MATCHER = 4
 
-
-Key: TypeAlias = tuple[str, ArgumentMatcher, KeyKind, Any, str]
+Key: TypeAlias = tuple[str, ArgumentMatcher, int, Any, str]
 """Argument name, its matcher, how it is compared, the expected value, and its folded form where it is a TEXT."""
 
 
@@ -45,6 +43,8 @@ class PlanStep:
     """Whether there is anything to check in the arguments."""
     must_succeed: bool
     keys: tuple[Key, ...]
+    compared: int
+    """How many of them are not ignored."""
     allow_extra: bool
     defaults: Mapping[str, Any]
     plain: dict[str, Any] | None
@@ -59,7 +59,7 @@ def compile_step(step: CallStep, settings: ScoringSettings) -> PlanStep:
     terminal = step.tool in settings.terminal_tools
     keys = tuple(_key(name, matcher) for name, matcher in (step.arguments or {}).items())
     allow_extra = step.extra_arguments == "allow"
-    nothing = allow_extra and all(key[2] is KeyKind.IGNORED for key in keys)
+    nothing = allow_extra and all(key[2] == IGNORED for key in keys)
     checked = not terminal and step.arguments is not None and not nothing
     must_succeed = step.must_succeed and not terminal
     plain, traps = _plain(keys)
@@ -69,6 +69,7 @@ def compile_step(step: CallStep, settings: ScoringSettings) -> PlanStep:
         checked=checked,
         must_succeed=must_succeed,
         keys=keys,
+        compared=sum(key[2] != IGNORED for key in keys),
         allow_extra=allow_extra,
         defaults=step.tool_defaults,
         plain=plain if checked else None,
@@ -80,21 +81,21 @@ def compile_step(step: CallStep, settings: ScoringSettings) -> PlanStep:
 
 def _key(name: str, matcher: ArgumentMatcher) -> Key:
     if matcher.name == "ignore":
-        return name, matcher, KeyKind.IGNORED, None, ""
+        return name, matcher, IGNORED, None, ""
     if matcher.name != "exact":
-        return name, matcher, KeyKind.MATCHER, None, ""
+        return name, matcher, MATCHER, None, ""
     value = matcher.expected
     if type(value) in (int, float) and value == value:
-        return name, matcher, KeyKind.NUMBER, value, ""
+        return name, matcher, NUMBER, value, ""
     folded = plain_text(value) if type(value) is str else None
-    return (name, matcher, KeyKind.EXACT, value, "") if folded is None else (name, matcher, KeyKind.TEXT, value, folded)
+    return (name, matcher, EXACT, value, "") if folded is None else (name, matcher, TEXT, value, folded)
 
 
 def _plain(keys: tuple[Key, ...]) -> tuple[dict[str, Any] | None, tuple[tuple[str, bool], ...]]:
     plain: dict[str, Any] = {}
     traps: list[tuple[str, bool]] = []
     for name, _, kind, value, _ in keys:
-        if kind in (KeyKind.IGNORED, KeyKind.MATCHER):
+        if kind in (IGNORED, MATCHER):
             return None, ()
         if type(value) in (bool, int, float) and value in (0, 1):
             traps.append((name, type(value) is bool))

@@ -15,7 +15,7 @@ from agentpath_sdk.scoring.pairs import (
     foreign_arguments,
     given_arguments,
 )
-from agentpath_sdk.scoring.plan_steps import KeyKind, PlanStep
+from agentpath_sdk.scoring.plan_steps import IGNORED, PlanStep
 from agentpath_sdk.trajectories.model import ToolCall
 
 __all__ = ["ArgumentReason", "argument_reasons", "outcome_words", "shortened"]
@@ -76,7 +76,7 @@ def _not_comparable(call: ToolCall) -> ArgumentReason:
 
 def _named(step: PlanStep, given: Mapping[str, Any]) -> Iterator[ArgumentReason]:
     for name, matcher, kind, _, _ in step.keys:
-        if kind is KeyKind.IGNORED:
+        if kind == IGNORED:
             continue
         value = given.get(name, _MISSING)
         if value is _MISSING and name in step.defaults:

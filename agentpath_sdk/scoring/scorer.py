@@ -129,7 +129,7 @@ def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: Scoring
         pairs, metrics, reasons = measure(run, mode)
     if trajectory.goal is None and gold.answer is None:
         goal = _NOBODY_TELLS
-        reasons |= _NO_GOAL
+        reasons = {**reasons, **_NO_GOAL} if reasons else _NO_GOAL.copy()
     else:
         goal = _add_goal(trajectory, gold, metrics, reasons)
     problem = None

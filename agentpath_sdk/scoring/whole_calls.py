@@ -28,16 +28,16 @@ def match_whole_calls(run: Run) -> WholeCalls:
     calls of it are left over on both sides once equal ones are paired.
     """
     plan = run.plan
-    left = list(plan.classes)
-    left_runs: list[int] = []
-    for at, number in enumerate(run.classes):
-        if number in left:
-            left.remove(number)
-        else:
-            left_runs.append(at)
+    left, left_runs = _left_over(run)
     passed = len(plan.classes) - len(left)
     if not left or not left_runs:
         return passed, float(passed), None
+    if len(left) == len(left_runs) == 1 and left[0] >= 0:
+        if plan.letters[left[0]] != run.letters[left_runs[0]]:
+            return passed, float(passed), None
+        near = _last_pair(run, left[0], left_runs[0])
+        if near is not None:
+            return passed, passed + near, None
     # A step with matchers has a class of its own, from which its place follows.
     left_letters = [plan.letters[number if number >= 0 else NO_CLASS - 1 - number] for number in left]
     left_runs = [at for at in left_runs if run.letters[at] in left_letters]
@@ -60,6 +60,23 @@ def match_whole_calls(run: Run) -> WholeCalls:
     return passed, graded, unknown
 
 
+def _left_over(run: Run) -> tuple[list[int], list[int]]:
+    """Return the classes of gold steps and the places of calls that are left once equal ones are paired."""
+    if run.plan.distinct is not None:
+        left = run.plan.distinct.difference(run.classes)
+        novel = [at for at, number in enumerate(run.classes) if number < 0]
+        if len(run.plan.distinct) - len(left) + len(novel) == len(run.classes):
+            return list(left), novel
+    classes = list(run.plan.classes)
+    left_runs: list[int] = []
+    for at, number in enumerate(run.classes):
+        if number in classes:
+            classes.remove(number)
+        else:
+            left_runs.append(at)
+    return classes, left_runs
+
+
 def _last_pair(run: Run, gold: int, at: int) -> float | None:
     """Return the similarity of the only two calls of a tool left over once equal ones are paired.
 
@@ -71,6 +88,8 @@ def _last_pair(run: Run, gold: int, at: int) -> float | None:
     if verdict is UNKNOWN or verdict[0]:
         return None
     letter = run.letters[at]
+    if run.letters.count(letter) == 1:
+        return near
     for other, number in enumerate(run.classes):
         if run.letters[other] == letter and number >= 0 and number != gold and other != at:
             if run.plan.verdict_between(gold, number)[1] > near:
