@@ -276,7 +276,7 @@ class Assembler:
     def _verdict(
         self, trace: OpenTrace, runs: Collection[str], *, cause: Cause, homeless: bool = False
     ) -> list[AssembledRun]:
-        if homeless and not trace.has_homeless():
+        if trace.homeless and not trace.has_homeless():
             trace.homeless = homeless = False
         told: Reconstruction | None = None
         found: list[AssembledRun] = []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from agentpath_sdk.trajectories.decoding import Arguments, Result, decode_arguments, decode_result
+from agentpath_sdk.trajectories.dialects.dialect import Fact
 from agentpath_sdk.trajectories.model import ArgumentsState, Outcome, StepKind
 from agentpath_sdk.trajectories.shapes import as_list
 from agentpath_sdk.trajectories.tree import CALLS, Node, enclosing
@@ -21,6 +22,10 @@ class Call:
     """A call and the spans that saw it, outermost first."""
 
     nodes: tuple[Node, ...]
+    start: int
+    """Nanoseconds; the outermost span's start."""
+    end: int
+    """Nanoseconds; the last end of its spans."""
     tool: str
     call_id: str | None
     arguments: Arguments
@@ -33,15 +38,12 @@ class Call:
     ids: frozenset[str] = field(default_factory=frozenset[str])
     """Ids of ``nodes``."""
 
-    @property
-    def start(self) -> int:
-        """Nanoseconds; the outermost span's start."""
-        return self.nodes[0].record.start_unix_nano
-
-    @property
-    def end(self) -> int:
-        """Nanoseconds; the last end of its spans."""
-        return max(node.record.end_unix_nano for node in self.nodes)
+    def first(self, fact: Fact) -> Any:
+        """Return ``fact`` as the outermost span that says it does, else None."""
+        for node in self.nodes:
+            if (value := node.read(fact)) is not None:
+                return value
+        return None
 
     @property
     def order(self) -> tuple[int, float, int, str]:
@@ -52,15 +54,16 @@ class Call:
 
     def result(self) -> Result:
         """Return what the call gave back: the outermost span that says it."""
-        off = any(node.read("content_off") for node in self.nodes)
         for node in self.nodes:
             if (value := node.read("result")) is not None:
                 return decode_result(value, truncated="result" in flags(node.read("truncated")))
-        return decode_result(None, captured=not off and any(node.read("arguments") is not None for node in self.nodes))
+        return decode_result(None, captured=not self.first("content_off") and self.first("arguments") is not None)
 
 
 def flags(value: object) -> Iterable[str]:
     """Return the names in a flag attribute: a sequence of texts, or one text."""
+    if value is None:
+        return ()
     if isinstance(value, str):
         return (value,)
     return tuple(str(item) for item in as_list(value) or ())
@@ -77,14 +80,21 @@ def calls_of(nodes: Iterable[Node]) -> list[Call]:
 
 def _call(nodes: tuple[Node, ...]) -> Call:
     first = nodes[0]
-    return Call(
+    call = Call(
         nodes=nodes,
-        tool=str(next((name for n in nodes if (name := n.read("tool_name"))), first.record.name)),
-        call_id=next((str(found) for n in nodes if (found := n.read("call_id"))), None),
+        start=first.record.start_unix_nano,
+        end=max(node.record.end_unix_nano for node in nodes),
+        tool=first.record.name,
+        call_id=None,
         arguments=min((_arguments(node) for node in nodes), key=lambda found: _BEST.index(found.state)),
         kind="retrieval" if first.role == "retrieval" else "tool",
         ids=frozenset(node.record.span_id for node in nodes),
     )
+    if (name := call.first("tool_name")) is not None:
+        call.tool = str(name)
+    if (call_id := call.first("call_id")) is not None:
+        call.call_id = str(call_id)
+    return call
 
 
 def _arguments(node: Node) -> Arguments:

@@ -116,9 +116,8 @@ def _object(text: str) -> Mapping[str, Json] | None:
     if isinstance(found, str):
         found = load_json(found)
     if found is None and stripped.startswith("{") and len(stripped) <= _LITERAL_LIMIT:
-        found = _literal(stripped)
-    given = as_object(found)
-    return None if given is None else plain(given)
+        found = plain(_literal(stripped))
+    return as_object(found)
 
 
 def _literal(text: str) -> Any:

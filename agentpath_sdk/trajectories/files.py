@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
-from agentpath_sdk.errors import AgentPathError, FileFormatError
+from agentpath_sdk.errors import FileFormatError, MissingExtraError
 from agentpath_sdk.trajectories.console_span import from_console_json, is_console_json
 from agentpath_sdk.trajectories.documents import STDIN, Document, documents
 from agentpath_sdk.trajectories.model import Trajectory
@@ -30,7 +30,7 @@ __all__ = ["OnError", "OnNote", "ReadItem", "Source", "read_items", "read_spans"
 Source: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Iterable[SpanRecord] | Iterable[Any]"
 """A file, a folder, ``-`` for standard input, several of them, or spans (records, or ended spans of the SDK)."""
 
-OnError: TypeAlias = Callable[[AgentPathError], None]
+OnError: TypeAlias = Callable[[FileFormatError], None]
 """Receives what is wrong with one file; the others are still read. Left out, the first bad file raises."""
 
 OnNote: TypeAlias = Callable[[str], None]
@@ -68,7 +68,6 @@ def read_trajectories(
 
     Raises:
         FileFormatError: a file is none of these (unless ``on_error`` takes it). No span of such a file is used.
-        MissingExtraError: a protobuf file needs the extra ``otlp`` (unless ``on_error`` takes it).
     """
     return (item.trajectory for item in read_items(source, on_error=on_error, on_note=on_note))
 
@@ -83,7 +82,7 @@ def read_items(source: Source, *, on_error: OnError | None = None, on_note: OnNo
         for number, path in enumerate(_files(paths, note)):
             try:
                 yield from _read_file(path, number, spool, note)
-            except AgentPathError as error:
+            except FileFormatError as error:
                 spool.discard(number)
                 if on_error is None:
                     raise
@@ -111,7 +110,7 @@ def read_spans(
         try:
             for document in documents(path):
                 yield from (found for found in _contents(document, path) if isinstance(found, SpanRecord))
-        except AgentPathError as error:
+        except FileFormatError as error:
             if on_error is None:
                 raise
             on_error(error)
@@ -174,9 +173,9 @@ def _contents(document: Document, path: str) -> Iterator[SpanRecord | ReadItem |
     """Yield what a document holds; None for something known that is no run (a line of scores)."""
     try:
         yield from _unpacked(document.value, path)
+    except MissingExtraError as error:
+        raise FileFormatError(f"this is OTLP protobuf: {error}", file=path) from error
     except ValueError as error:
-        if isinstance(error, AgentPathError):
-            raise
         raise FileFormatError(str(error), file=path, place=document.place) from None
 
 

@@ -30,7 +30,8 @@ _KINDS: Final[Mapping[Any, SpanKind]] = {
 }
 _HAS_REMOTE: Final = 0x100
 _IS_REMOTE: Final = 0x200
-_SCALARS: Final = ("stringValue", "boolValue", "string_value", "bool_value")
+_SNAKE: Final = re.compile(r"_([a-z])")
+_NOTHING: Final[Mapping[str, Any]] = {}
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
 _MAX_DEPTH: Final = 64
 
@@ -49,70 +50,75 @@ def from_otlp_json(document: Mapping[str, Any]) -> Iterator[SpanRecord]:
     Raises:
         ValueError: something in it is not what OTLP says; the message names the place.
     """
-    for r, resource_spans in enumerate(_items(document, "resourceSpans", "resource_spans")):
+    if "resource_spans" in document:
+        document = _in_camel_case(document)
+    for r, resource_spans in enumerate(_objects(document, "resourceSpans")):
         resource = _attributes(_object(resource_spans, "resource"))
-        scopes = _items(resource_spans, "scopeSpans", "scope_spans", "instrumentationLibrarySpans")
-        for s, scope_spans in enumerate(scopes):
-            scope = _object(scope_spans, "scope", "instrumentationLibrary")
+        scopes = "scopeSpans" if "scopeSpans" in resource_spans else "instrumentationLibrarySpans"
+        for s, scope_spans in enumerate(_objects(resource_spans, scopes)):
+            scope = _object(scope_spans, "scope") or _object(scope_spans, "instrumentationLibrary")
             name, version = _text(scope.get("name")), _text(scope.get("version"))
-            for n, span in enumerate(_items(scope_spans, "spans")):
+            for n, span in enumerate(_objects(scope_spans, "spans")):
                 try:
                     record = _span(span, resource, name, version)
                 except (ValueError, TypeError) as error:
-                    place = f"resourceSpans[{r}].scopeSpans[{s}].spans[{n}]"
+                    place = f"resourceSpans[{r}].{scopes}[{s}].spans[{n}]"
                     raise ValueError(f"{place} is no OTLP span: {error}") from None
                 yield record
 
 
+def _in_camel_case(value: Any) -> Any:
+    # Keys of people's own lie in values (``{"key": ...}``), so every key here is a field of the protocol.
+    if isinstance(value, dict):
+        pairs = cast("dict[str, Any]", value).items()
+        return {_SNAKE.sub(lambda m: m.group(1).upper(), key): _in_camel_case(item) for key, item in pairs}
+    items = as_list(value)
+    return value if items is None else [_in_camel_case(item) for item in items]
+
+
 def _span(span: Mapping[str, Any], resource: Mapping[str, Any], scope: str | None, version: str | None) -> SpanRecord:
+    get = span.get
     status = _object(span, "status")
-    flags = int(_get(span, "flags") or 0)
+    flags = int(get("flags") or 0)
     return SpanRecord(
-        trace_id=_id(_get(span, "traceId", "trace_id"), 32),
-        span_id=_id(_get(span, "spanId", "span_id"), 16),
-        name=str(_get(span, "name") or ""),
-        parent_span_id=_parent_id(_get(span, "parentSpanId", "parent_span_id")),
-        start_unix_nano=int(_get(span, "startTimeUnixNano", "start_time_unix_nano") or 0),
-        end_unix_nano=int(_get(span, "endTimeUnixNano", "end_time_unix_nano") or 0),
+        trace_id=_id(get("traceId"), 32),
+        span_id=_id(get("spanId"), 16),
+        name=str(get("name") or ""),
+        parent_span_id=_parent_id(get("parentSpanId")),
+        start_unix_nano=int(get("startTimeUnixNano") or 0),
+        end_unix_nano=int(get("endTimeUnixNano") or 0),
         attributes=_attributes(span),
-        events=tuple(_event(event) for event in _items(span, "events")),
-        links=tuple(_link(link) for link in _items(span, "links")),
+        events=tuple(map(_event, _objects(span, "events"))),
+        links=tuple(map(_link, _objects(span, "links"))),
         status=_STATUS_CODES.get(status.get("code") or 0, "unset"),
         status_message=_text(status.get("message")),
         scope=scope,
         resource=resource,
-        dropped_attributes=int(_get(span, "droppedAttributesCount", "dropped_attributes_count") or 0),
-        kind=_kind(_get(span, "kind")),
+        dropped_attributes=int(get("droppedAttributesCount") or 0),
+        kind=_KINDS.get(get("kind") or 0, "internal"),
         scope_version=version,
         parent_remote=bool(flags & _HAS_REMOTE and flags & _IS_REMOTE),
     )
 
 
-def _get(mapping: Any, *names: str) -> Any:
-    if not isinstance(mapping, dict):
-        raise ValueError(f"found {type(mapping).__name__}, expected an object")
-    known = cast("dict[str, Any]", mapping)
-    for name in names:
-        if name in known:
-            return known[name]
-    return None
-
-
-def _items(mapping: Any, *names: str) -> Sequence[Any]:
-    found = _get(mapping, *names)
+def _objects(holder: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
+    found = holder.get(name)
     if found is None:
         return ()
     if (items := as_list(found)) is None:
-        raise ValueError(f"{names[0]!r} is {type(found).__name__}, expected a list")
+        raise ValueError(f"{name!r} is {type(found).__name__}, expected a list")
+    for item in items:
+        if type(item) is not dict:
+            raise ValueError(f"found {type(item).__name__} in {name!r}, expected an object")
     return items
 
 
-def _object(mapping: Any, *names: str) -> Mapping[str, Any]:
-    found = _get(mapping, *names)
+def _object(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = holder.get(name)
     if found is None:
-        return {}
+        return _NOTHING
     if (value := as_object(found)) is None:
-        raise ValueError(f"{names[0]!r} is {type(found).__name__}, expected an object")
+        raise ValueError(f"{name!r} is {type(found).__name__}, expected an object")
     return value
 
 
@@ -143,60 +149,57 @@ def _parent_id(value: Any) -> str | None:
     return _id(value, 16)
 
 
-def _kind(value: Any) -> SpanKind:
-    return _KINDS.get(value or 0, "internal")
-
-
-def _event(event: Any) -> SpanEvent:
-    time = _get(event, "timeUnixNano", "time_unix_nano")
+def _event(event: Mapping[str, Any]) -> SpanEvent:
     return SpanEvent(
-        name=str(_get(event, "name") or ""),
+        name=str(event.get("name") or ""),
         attributes=_attributes(event),
-        time_unix_nano=int(time or 0) or None,
+        time_unix_nano=int(event.get("timeUnixNano") or 0) or None,
     )
 
 
-def _link(link: Any) -> SpanLink:
+def _link(link: Mapping[str, Any]) -> SpanLink:
     return SpanLink(
-        trace_id=_id(_get(link, "traceId", "trace_id"), 32),
-        span_id=_id(_get(link, "spanId", "span_id"), 16),
-        attributes=_attributes(link),
+        trace_id=_id(link.get("traceId"), 32), span_id=_id(link.get("spanId"), 16), attributes=_attributes(link)
     )
 
 
-def _attributes(holder: Any) -> dict[str, Any]:
-    return _pairs(_items(holder, "attributes"), 0)
+def _attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
+    return _pairs(_objects(holder, "attributes"), 0)
 
 
-def _pairs(pairs: Iterable[Any], depth: int) -> dict[str, Any]:
+def _pairs(pairs: Iterable[Mapping[str, Any]], depth: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for pair in pairs:
-        key = _get(pair, "key")
-        if key is None:
+        if (key := pair.get("key")) is None:
             raise ValueError("an attribute has no key")
-        found[str(key)] = _value(pair.get("value"), depth)
+        value = pair.get("value")
+        found[str(key)] = _value(value, depth)
     return found
 
 
 def _value(value: Any, depth: int) -> Any:
     """Return an OTLP ``AnyValue`` as a plain Python value; structured values become dict and list."""
-    if value is None:
+    said = as_object(value)
+    if not said:
         return None
-    for name in _SCALARS:
-        if name in value:
-            return value[name]
-    if (number := _get(value, "intValue", "int_value")) is not None:
-        return int(number)
-    if (number := _get(value, "doubleValue", "double_value")) is not None:
-        return float(number)
     if depth > _MAX_DEPTH:
         raise ValueError(f"an attribute value is nested more than {_MAX_DEPTH} deep")
-    if (array := _get(value, "arrayValue", "array_value")) is not None:
-        return [_value(item, depth + 1) for item in _items(array, "values")]
-    if (pairs := _get(value, "kvlistValue", "kvlist_value")) is not None:
-        return _pairs(_items(pairs, "values"), depth + 1)
-    data = _get(value, "bytesValue", "bytes_value")
-    return None if data is None else base64.b64decode(data)
+    kind, inner = next(iter(said.items()))
+    match kind:
+        case "stringValue" | "boolValue":
+            return inner
+        case "intValue":
+            return int(inner)
+        case "doubleValue":
+            return float(inner)
+        case "arrayValue":
+            return [_value(item, depth + 1) for item in _objects(inner, "values")]
+        case "kvlistValue":
+            return _pairs(_objects(inner, "values"), depth + 1)
+        case "bytesValue":
+            return base64.b64decode(inner)
+        case _:
+            return inner
 
 
 # --- reading protobuf -----------------------------------------------------------------------------------------------
@@ -252,7 +255,7 @@ def _proto_span(span: Any, resource: Mapping[str, Any], scope: str | None, versi
         scope=scope,
         resource=resource,
         dropped_attributes=span.dropped_attributes_count,
-        kind=_kind(span.kind),
+        kind=_KINDS.get(span.kind, "internal"),
         scope_version=version,
         parent_remote=bool(span.flags & _HAS_REMOTE and span.flags & _IS_REMOTE),
     )

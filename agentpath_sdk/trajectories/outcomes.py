@@ -30,7 +30,7 @@ def step_outcome(call: Call, result: Json) -> Outcome:
     for node in call.nodes:
         if (outcome := _outcome(node)) != "ok":
             return outcome
-    if any(node.read("outcome") is not None for node in call.nodes):
+    if call.first("outcome") is not None:
         return "ok"
     return "ok" if _returned(call, result) is None else "error"
 
@@ -39,11 +39,10 @@ def step_error(call: Call, outcome: Outcome, result: Json) -> ToolError | None:
     """Return type and message of the error behind ``outcome``, else None."""
     if outcome not in ("error", "cancelled"):
         return None
-    kind = next((str(found) for n in call.nodes if (found := n.read("error_type")) is not None), None)
-    message = next((str(found) for n in call.nodes if (found := n.read("error_message"))), None)
-    if message is None and not any(n.read("content_off") for n in call.nodes):
+    kind, message = call.first("error_type"), call.first("error_message")
+    if message is None and not call.first("content_off"):
         message = _returned(call, result)
-    return ToolError(type=kind, message=_short(message))
+    return ToolError(type=None if kind is None else str(kind), message=_short(message))
 
 
 def _outcome(node: Node) -> Outcome:
@@ -66,8 +65,8 @@ def handed_over(call: Call) -> bool:
 
 
 def _returned(call: Call, result: Json) -> str | None:
-    said = next((str(found) for n in call.nodes if (found := n.read("returned_error")) is not None), None)
-    return said if said is not None else returned_error(result)
+    said = call.first("returned_error")
+    return str(said) if said is not None else returned_error(result)
 
 
 def returned_error(result: Json) -> str | None:
@@ -95,10 +94,9 @@ def _block_text(block: Any) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _short(message: str | None) -> str | None:
-    if message is None or len(message) <= _MESSAGE_LIMIT:
-        return message
-    return message[: _MESSAGE_LIMIT - 1] + "…"
+def _short(message: object) -> str | None:
+    text = None if message is None else str(message)
+    return text if text is None or len(text) <= _MESSAGE_LIMIT else text[: _MESSAGE_LIMIT - 1] + "…"
 
 
 def stop_reason(nodes: Iterable[Node], steps: Iterable[ToolCall], *, finish_reason: str | None) -> StopReason:

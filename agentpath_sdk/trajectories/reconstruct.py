@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from agentpath_sdk.trajectories.calls import Call, calls_of
 from agentpath_sdk.trajectories.completeness import calls_expected, calls_seen, completeness, own_spans
@@ -158,6 +158,8 @@ def _agent_call(run: Run) -> Call:
     asked = first_fact(own, "query")
     return Call(
         nodes=tuple(own),
+        start=own[0].record.start_unix_nano,
+        end=max(node.record.end_unix_nano for node in own),
         tool=str(run.agent or own[0].record.name),
         call_id=None,
         arguments=Arguments(state="not_captured") if asked is None else Arguments(values={"query": asked}),
@@ -181,15 +183,15 @@ def _steps(calls: list[Call], agent: str | None) -> tuple[list[Call], tuple[Tool
 def _step(call: Call, agent: str | None, group: int | None) -> ToolCall:
     result = call.result()
     call.outcome = step_outcome(call, result.value)
-    partial = first_fact(call.nodes, "partial_items")
+    partial = call.first("partial_items")
     # An agent's own name is that of the called, not of the caller.
-    made_by = None if call.nodes[0].role == "agent" else first_fact(call.nodes, "agent_name")
+    made_by = None if call.nodes[0].role == "agent" else call.first("agent_name")
     return ToolCall(
         tool=call.tool,
         arguments=call.arguments.values,
         arguments_state=call.arguments.state,
         raw_arguments=call.arguments.raw,
-        result=_answer(call) if call.nodes[0].role == "agent" else result.value,
+        result=call.first("final_answer") if call.nodes[0].role == "agent" else result.value,
         result_state=result.state,
         outcome=call.outcome,
         error=step_error(call, call.outcome, result.value),
@@ -202,10 +204,6 @@ def _step(call: Call, agent: str | None, group: int | None) -> ToolCall:
         start_unix_nano=call.start,
         end_unix_nano=call.end,
     )
-
-
-def _answer(call: Call) -> Any:
-    return first_fact(call.nodes, "final_answer")
 
 
 # --- events ---------------------------------------------------------------------------------------------------------

@@ -33,7 +33,10 @@ _NOT_TAGS: Final = (
 
 def first_fact(nodes: Sequence[Node], fact: Fact) -> Any:
     """Return ``fact`` as the first of ``nodes`` that says it does, else None."""
-    return next((found for node in nodes if (found := node.read(fact)) is not None), None)
+    for node in nodes:
+        if (found := node.read(fact)) is not None:
+            return found
+    return None
 
 
 def query(run: Run, turns: Sequence[Node]) -> str | None:

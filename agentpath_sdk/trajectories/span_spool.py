@@ -5,10 +5,12 @@ from __future__ import annotations
 import pickle
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
 from agentpath_sdk.trajectories.span_record import SpanRecord
 
@@ -17,6 +19,9 @@ __all__ = ["SpanSpool"]
 _MEMORY_LIMIT: Final = 16 * 1024 * 1024
 _BATCH: Final = 2_000
 _LARGEST: Final = 2**63 - 1
+# The values alone pickle in a third of the time that the dataclass takes.
+_FIELDS: Final = tuple(field.name for field in fields(SpanRecord))
+_values: Final = attrgetter(*_FIELDS)
 
 
 class SpanSpool:
@@ -71,7 +76,7 @@ class SpanSpool:
         for (trace,) in order:
             rows = self._file.execute("SELECT span FROM spans WHERE trace = ?", (trace,))
             # Our own file of this very process: nobody else wrote it.
-            yield [pickle.loads(span) for (span,) in rows]
+            yield [SpanRecord(**dict(zip(_FIELDS, pickle.loads(span), strict=True))) for (span,) in rows]
 
     def _traces_held(self) -> Iterator[list[SpanRecord]]:
         traces: dict[str, list[SpanRecord]] = {}
@@ -83,7 +88,7 @@ class SpanSpool:
         file = self._file or self._open_file()
         file.executemany(
             "INSERT INTO spans VALUES (?, ?, ?, ?)",
-            [(number, r.trace_id, _start(r), pickle.dumps(r, protocol=5)) for number, r in self._held],
+            [(number, r.trace_id, _start(r), pickle.dumps(_plain(r), protocol=5)) for number, r in self._held],
         )
         self._held.clear()
         self._size = 0
@@ -96,6 +101,12 @@ class SpanSpool:
         file.execute("CREATE TABLE spans (file INTEGER, trace TEXT, start INTEGER, span BLOB)")
         self._file = file
         return file
+
+
+def _plain(record: SpanRecord) -> tuple[Any, ...]:
+    """Return the record's fields; mappings as dicts, for those of a live span hold a lock."""
+    values: tuple[Any, ...] = _values(record)
+    return tuple(dict(value) if isinstance(value, Mapping) else value for value in values)  # pyright: ignore[reportUnknownArgumentType] - a foreign mapping
 
 
 def _start(record: SpanRecord) -> int:

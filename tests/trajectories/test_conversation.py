@@ -46,7 +46,10 @@ def one(spans: list[SpanRecord]) -> Trajectory:
 def test_a_pause_is_pending_and_no_error() -> None:
     run = one(until_the_pause())
     assert run.stop_reason == "pending"
-    assert [(s.tool, s.outcome, s.error) for s in run.steps] == [("lookup", "ok", None), ("refund", "interrupted", None)]
+    assert [(s.tool, s.outcome, s.error) for s in run.steps] == [
+        ("lookup", "ok", None),
+        ("refund", "interrupted", None),
+    ]
     assert [request.fate for request in run.requested] == ["executed", "pending"]
 
 
@@ -72,7 +75,9 @@ def test_a_resumed_run_joins_the_paused_one_with_the_repeated_call_once() -> Non
 
 
 def test_runs_join_the_same_whatever_order_they_come_in() -> None:
-    third = one([agent("A3", trace="third", start=90, attributes=TALK), tool("t", "note", {}, trace="third", parent="A3")])
+    third = one(
+        [agent("A3", trace="third", start=90, attributes=TALK), tool("t", "note", {}, trace="third", parent="A3")]
+    )
     runs = [one(until_the_pause()), one(after_the_approval()), third]
     assert len({repr(join_conversation(order)) for order in permutations(runs)}) == 1
 
@@ -86,7 +91,9 @@ def test_a_call_refused_after_the_pause_stays_interrupted() -> None:
 
 def test_parallel_groups_of_different_turns_stay_apart() -> None:
     def turn(n: int) -> Trajectory:
-        calls = [tool(f"t{n}{k}", k, {}, trace=f"turn{n}", parent=f"A{n}", start=n * 10 + 1, end=n * 10 + 2) for k in "ab"]
+        calls = [
+            tool(f"t{n}{k}", k, {}, trace=f"turn{n}", parent=f"A{n}", start=n * 10 + 1, end=n * 10 + 2) for k in "ab"
+        ]
         return one([agent(f"A{n}", trace=f"turn{n}", start=n * 10, end=n * 10 + 5, attributes=TALK), *calls])
 
     assert [s.parallel_group for s in join_conversation([turn(0), turn(1)]).steps] == [1, 1, 2, 2]

@@ -74,7 +74,9 @@ def test_each_call_knows_its_agent(case: str) -> None:
     assert [step.agent for step in calls(case)] == [step["agent"] for step in EXPECTED[case]["steps"]]
 
 
-ONE_AGENT = [case for case in CASES if case not in TORN and len({step["agent"] for step in EXPECTED[case]["steps"]}) == 1]
+ONE_AGENT = [
+    case for case in CASES if case not in TORN and len({step["agent"] for step in EXPECTED[case]["steps"]}) == 1
+]
 
 
 @pytest.mark.parametrize("case", ONE_AGENT)

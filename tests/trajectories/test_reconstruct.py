@@ -178,7 +178,9 @@ def test_a_run_that_decorator_and_framework_both_saw_is_one_run(inner_scope: str
     run = one(
         [
             agent("A", agent_name="support", query="why?", calls=0, start=0, end=9),
-            agent("B", agent_name="LangGraph", query="why?", answer="so", scope=inner_scope, parent="A", start=1, end=8),
+            agent(
+                "B", agent_name="LangGraph", query="why?", answer="so", scope=inner_scope, parent="A", start=1, end=8
+            ),
             tool("t", "search", {}, parent="B", scope=inner_scope, start=2),
         ]
     )
@@ -536,7 +538,9 @@ def test_the_run_carries_what_the_application_said() -> None:
         "gen_ai.request.temperature": 0.0,
     }
     spans = [
-        agent("A", query="How hot?", answer="-63", attributes=said, resource={"service.name": "shop", "host.name": "h"}),
+        agent(
+            "A", query="How hot?", answer="-63", attributes=said, resource={"service.name": "shop", "host.name": "h"}
+        ),
         tool("t", "t", parent="A"),
     ]
     run = one(spans)
@@ -621,7 +625,9 @@ def test_a_call_waiting_for_approval_is_pending() -> None:
         [
             agent("A", end=9, attributes={semconv.RUN_STOP_REASON: "pending"}),
             model("m", asks("refund", {}, "c1"), asks("mail", {}, "c2"), parent="A", start=1),
-            tool("t", "refund", {}, call_id="c1", parent="A", start=3, attributes={semconv.STEP_OUTCOME: "interrupted"}),
+            tool(
+                "t", "refund", {}, call_id="c1", parent="A", start=3, attributes={semconv.STEP_OUTCOME: "interrupted"}
+            ),
         ]
     )
     assert [r.fate for r in run.requested] == ["pending", "pending"]
@@ -654,7 +660,11 @@ def test_a_call_whose_agent_a_sampler_left_out_is_known_to_be_incomplete() -> No
 
 def test_a_sampler_that_decides_per_span_never_gives_a_run_that_looks_whole() -> None:
     """Agent, tool, nested tool; every subset of them that a sampler may leave."""
-    whole = [agent("A", calls=2, end=9), tool("t", "t", parent="A", start=1, end=5), tool("n", "n", parent="t", start=2)]
+    whole = [
+        agent("A", calls=2, end=9),
+        tool("t", "t", parent="A", start=1, end=5),
+        tool("n", "n", parent="t", start=2),
+    ]
     for kept in range(1, 8):
         spans = [s for bit, s in enumerate(whole) if kept & (1 << bit)]
         ids = {s.span_id for s in spans}
