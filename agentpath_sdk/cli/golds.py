@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,7 +25,7 @@ _OWN_KEYS = ("gold_trajectory", "gold")
 class Golds:
     """The gold paths a command was given, and how to score with them."""
 
-    read: GoldRead = GoldRead()
+    read: GoldRead = field(default_factory=GoldRead)
     given: GoldPathRegistry | None = None
     """Of `--gold`; wins over a record's own."""
     fallback: GoldPathRegistry | None = None

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from agentpath_jsonl import JsonlScoreExporter, JsonlSpanExporter
-
 from agentpath_sdk.cli.demo.tools import Corpus, load_data
 from agentpath_sdk.configure import configure
 from agentpath_sdk.errors import AgentPathError, MissingExtraError
@@ -58,7 +57,7 @@ def prepare(folder: Path) -> Place:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in (place.gold, place.recorded):
-            file.write_bytes(files(__package__).joinpath("data", file.name).read_bytes())
+            file.write_bytes(files(str(__package__)).joinpath("data", file.name).read_bytes())
         for file in (place.spans, place.scores):
             file.unlink(missing_ok=True)
     except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import operator
+import math
 import re
 import sqlite3
 import threading
@@ -21,15 +21,15 @@ _LARGEST_EXPONENT: Final = 64
 
 _BINARY: Final[Mapping[type[ast.operator], Callable[[float, float], float]]] = MappingProxyType(
     {
-        ast.Add: operator.add,
-        ast.Sub: operator.sub,
-        ast.Mult: operator.mul,
-        ast.Div: operator.truediv,
-        ast.Pow: operator.pow,
+        ast.Add: lambda left, right: left + right,
+        ast.Sub: lambda left, right: left - right,
+        ast.Mult: lambda left, right: left * right,
+        ast.Div: lambda left, right: left / right,
+        ast.Pow: lambda left, right: left**right,
     }
 )
 _UNARY: Final[Mapping[type[ast.unaryop], Callable[[float], float]]] = MappingProxyType(
-    {ast.USub: operator.neg, ast.UAdd: operator.pos}
+    {ast.USub: lambda number: -number, ast.UAdd: lambda number: number}
 )
 
 
@@ -39,7 +39,7 @@ class CalculatorError(ValueError):
 
 def load_data(name: str) -> Any:
     """Return the parsed YAML file ``name`` of the demonstration's data folder."""
-    return yaml.safe_load(files(__package__).joinpath("data", name).read_text(encoding="utf-8"))
+    return yaml.safe_load(files(str(__package__)).joinpath("data", name).read_text(encoding="utf-8"))
 
 
 class Corpus:
@@ -79,11 +79,15 @@ def calculate(expression: str) -> float:
         raise CalculatorError(f"expression longer than {_LONGEST_EXPRESSION} characters")
     try:
         value = _value(ast.parse(expression, mode="eval").body)
-        return float(f"{value:.6g}")
-    except SyntaxError:
+        if isinstance(value, float | int) and math.isfinite(value):
+            return float(f"{value:.6g}")
+    except CalculatorError:
+        raise
+    except (SyntaxError, ValueError):
         raise CalculatorError(f"cannot read {expression!r}; use + - * / ** and brackets") from None
-    except (ZeroDivisionError, OverflowError, TypeError):
-        raise CalculatorError(f"{expression!r} has no finite value") from None
+    except (ZeroDivisionError, OverflowError):
+        pass
+    raise CalculatorError(f"{expression!r} has no finite value")
 
 
 def _value(node: ast.expr) -> float:
