@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import ahocorasick_rs
@@ -90,7 +90,8 @@ _FORMS: Final = re.compile(
             _START + r"(?:hf|gsk|npm|lsv2|dop_v1|shpat)_(?=[A-Za-z0-9_]{0,256}\d)[A-Za-z0-9_]{12,}",
             _START + r"SG\.[\w-]{10,}\.[\w-]{10,}",
             _START + r"eyJ[A-Za-z0-9_-]{8,2000}(?:\.[A-Za-z0-9_-]*){1,4}",
-            r"-----BEGIN[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+            r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+            r"[\s\S]*?(?:-----END[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
         )
     )
 )
@@ -107,9 +108,8 @@ _QUERY_NAMES: Final = frozenset(
     | {"x-amz-credential", "x-amz-security-token", "x-goog-credential", "apitoken", "password"}
 )
 # password=..., "api_key": "...", 'token': '...', --password=..., export SECRET_KEY=...
-_ASSIGNED: Final = re.compile(
-    r"""(?<![\w?&.-])(\\?["']?)([A-Za-z][\w.-]{1,60})\1(\s*(?:=>|[:=])\s*)(\\?"(?:[^"\\\r\n]|\\[^"])*\\?"?|'[^'\r\n]*'?|[^\s,;&"'<>(){}\[\]]+)"""
-)
+_ASSIGNED: Final = re.compile(r"""(?<![\w?&.-])(\\?["']?)([A-Za-z][\w.-]{1,60})\1(\s*(?:=>|[:=])\s*)""")
+_ASSIGNED_VALUE: Final = re.compile(r"""\\?"(?:[^"\\\r\n]|\\[^"])*\\?"?|'[^'\r\n]*'?|[^\s,;&"'<>(){}\[\]]+""")
 # --password hunter2
 _FLAG: Final = re.compile(r"(?<!\S)(--([A-Za-z][\w-]{1,60})\s+)(?!-)(\S+)")
 _PROSE_SAFE: Final = frozenset({"secret", "secrets", "token", "cookie", "cookies", "auth", "bearer", "authorization"})
@@ -125,7 +125,7 @@ def clean_text(text: str, marker: str, is_secret_name: Callable[[str], bool]) ->
     if "=" in text:
         text = _QUERY_PART.sub(lambda m: m[1] + marker if _query_secret(m[2], is_secret_name) else m[0], text)
     if "=" in text or ":" in text:
-        text = _ASSIGNED.sub(lambda m: _assigned(m, marker, is_secret_name), text)
+        text = "".join(_assigned(text, marker, is_secret_name))
     if "--" in text:
         text = _FLAG.sub(lambda m: m[1] + marker if is_secret_name(m[2]) else m[0], text)
     return text
@@ -135,15 +135,25 @@ def _query_secret(name: str, is_secret_name: Callable[[str], bool]) -> bool:
     return name.lower() in _QUERY_NAMES or is_secret_name(name)
 
 
-def _assigned(match: re.Match[str], marker: str, is_secret_name: Callable[[str], bool]) -> str:
-    quote, name, sign, value = match[1], match[2], match[3], match[4]
-    if not is_secret_name(name) or marker in value or value.lower() in ("null", "none", "true", "false", '""', "''"):
-        return match[0]
-    if not quote and ":" in sign and value[:1] not in "\"'" and name.lower() in _PROSE_SAFE:
-        # "the secret: be kind" is a sentence.
-        return match[0]
-    edge = '\\"' if value.startswith('\\"') else value[0] if value[0] in "\"'" else ""
-    return f"{quote}{name}{quote}{sign}{edge}{marker}{edge}"
+def _assigned(text: str, marker: str, is_secret_name: Callable[[str], bool]) -> Iterator[str]:
+    """Yield ``text`` in parts, with what is assigned to a secret's name replaced."""
+    done = 0
+    for match in _ASSIGNED.finditer(text):
+        quote, name, sign = match.groups()
+        value = _ASSIGNED_VALUE.match(text, match.end())
+        if match.start() < done or value is None or not is_secret_name(name) or _is_no_secret(value[0], marker):
+            continue
+        if not quote and ":" in sign and value[0][0] not in "\\\"'" and name.lower() in _PROSE_SAFE:
+            # "the secret: be kind" is a sentence.
+            continue
+        edge = '\\"' if value[0].startswith('\\"') else value[0][0] if value[0][0] in "\"'" else ""
+        yield f"{text[done : match.end()]}{edge}{marker}{edge}"
+        done = value.end()
+    yield text[done:]
+
+
+def _is_no_secret(value: str, marker: str) -> bool:
+    return marker in value or value.lower() in ("null", "none", "true", "false", '""', "''")
 
 
 # --- a quick look ---------------------------------------------------------------------------------
@@ -198,10 +208,10 @@ def _announces(text: str, start: int, end: int, is_secret_name: Callable[[str], 
     rest = text[end : end + _LONGEST_NAME]
     last = end + len(rest) - len(rest.lstrip(_NAME_LETTERS))
     name = text[first:last]
-    if first and text[first - 1] == "\\":
-        # The name stands after an escape such as \\n or \\u0001 of JSON.
-        if is_secret_name(name[1:]) or is_secret_name(name[5:]):
-            return True
+    # In JSON a name may stand after an escape such as \\n or \\u0001.
+    escaped = first > 0 and text[first - 1] == "\\"
+    if escaped and (is_secret_name(name[1:]) or is_secret_name(name[5:])):
+        return True
     after = text[last : last + 1]
     if after == "=" and name.lower().strip("-.") in _QUERY_NAMES:
         return True

@@ -7,7 +7,6 @@ by the name it is kept under (``password``, ``Authorization``, ``apiKey``, but n
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Collection
 from functools import lru_cache
@@ -113,7 +112,8 @@ class _Redactor:
         clean: dict[str, Any] = {}
         named = _named_pair(entries)
         for key, item in entries.items():
-            secret = key not in self._keep and is_secret_name(key) or (named and key.lower() in _VALUE_KEYS)
+            named_here = key not in self._keep and is_secret_name(key)
+            secret = named_here or (named and key.lower() in _VALUE_KEYS)
             name = self._text(key)
             while name in clean:
                 name += "'"
