@@ -29,6 +29,7 @@ _MB: Final = 1_048_576
 _MAX_YAML: Final = 16 * _MB
 _MAX_JSON: Final = 64 * _MB
 _MAX_LINE: Final = 4 * _MB
+_PLAIN_KEY: Final = re.compile(r"[\w$-]{1,100}")
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
 _YAML: Final = frozenset({".yaml", ".yml"})
 _HINTS: Final = (
@@ -55,10 +56,14 @@ class Document:
 
 
 def place_of(loc: Loc) -> str:
-    """Return a place inside a document as people write it: ``steps[2].search.query``."""
+    """Return a place inside a document as people write it: ``steps[2].search.query``, odd keys in quotes."""
     text = ""
     for part in loc:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            key = part if _PLAIN_KEY.fullmatch(part) else repr(part)
+            text += f".{key}" if text else key
     return text
 
 

@@ -37,7 +37,7 @@ def _whole_number_as_text(value: Any) -> Any:
     return str(value) if type(value) is int else value
 
 
-Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
+Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
 Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^\S(.*\S)?$")]
 Label: TypeAlias = Annotated[Name, BeforeValidator(_whole_number_as_text)]
 """A name that people also write as a number: ``version: 2``."""

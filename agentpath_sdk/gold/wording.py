@@ -21,7 +21,9 @@ _REASONS: Final = 3
 def show(value: Any) -> str:
     """Return ``value`` as JSON text of at most 80 characters, for reasons. Never raises."""
     text = json_text(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    shown = text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    # Half a character pair would make the reason impossible to send.
+    return shown if shown.isascii() else shown.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def json_text(value: Any) -> str:

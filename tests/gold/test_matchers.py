@@ -217,6 +217,13 @@ def test_a_value_that_holds_itself_and_foreign_objects_are_compared_without_rais
             assert 0.0 <= matcher(value).similarity <= 1.0
 
 
+def test_reasons_can_always_be_sent_as_utf_8() -> None:
+    reason = Exact(expected="Київ \ud83d")("😀 \udc00" * 50).reason
+    assert reason is not None
+    assert reason.startswith('expected "Київ \\ud83d", got text "😀 \\udc00😀')
+    reason.encode("utf-8")
+
+
 @pytest.mark.parametrize("matcher", ONE_OF_EACH, ids=lambda matcher: matcher.name)
 def test_matchers_are_values_that_pickle(matcher: ArgumentMatcher) -> None:
     assert pickle.loads(pickle.dumps(matcher)) == matcher
