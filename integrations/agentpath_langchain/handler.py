@@ -13,17 +13,16 @@ from agentpath_langchain.arguments import arguments_of
 from agentpath_langchain.lifecycle import graph_aware
 from agentpath_langchain.messages import genai_messages
 from agentpath_langchain.outcomes import Meaning, meaning_of, reported_error, stopped_by_limit
-from agentpath_langchain.placing import agent_name, is_agent, is_graph_node, place_of
+from agentpath_langchain.placing import agent_name, is_agent, is_graph_node, parent_of, place_of
 from agentpath_langchain.results import call_id_of, documents_of, messages_in, result_of
 from agentpath_langchain.run_facts import adopt_conversation, is_placeholder, is_state, late_query, plain_input
 from agentpath_langchain.runs import Link, runs_of
 from agentpath_langchain.states import answer_of, conversation_of, query_of
-from agentpath_langchain.tool_options import ToolOptions, options_named
+from agentpath_langchain.tool_options import METADATA_KEY, ToolOptions, options_named
 from agentpath_sdk import semconv
 from agentpath_sdk._guard import guard
 from agentpath_sdk.errors import MissingExtraError
-from agentpath_sdk.tracing.options import CallOptions
-from agentpath_sdk.tracing.recorder import UNSET, Recorder, Recording, get_recorder
+from agentpath_sdk.tracing.recorder import UNSET, Recorder, Recording, fault, get_recorder
 
 try:
     from langchain_core.callbacks import BaseCallbackHandler
@@ -34,7 +33,7 @@ __all__ = ["AgentPathCallbackHandler"]
 
 _SUPPRESS: Final[str] = getattr(context_api, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation")
 _NO_METADATA: Final[Mapping[str, Any]] = {}
-_NO_OPTIONS: Final = CallOptions()
+_NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
 class AgentPathCallbackHandler(BaseCallbackHandler):
@@ -95,43 +94,54 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
         **kwargs: Any,
     ) -> None:
         """Open a tool call."""
-        with guard("langchain.tool_start"):
-            if _suppressed():
+        # Runs at every tool call, so without a context manager and with a short way for what is common.
+        try:
+            context = context_api.get_current()
+            if context.get(_SUPPRESS):
                 return
             told = serialized or _NO_METADATA
-            options = options_named(metadata) or _NO_OPTIONS
             call_id = kwargs.get("tool_call_id")
+            options = options_named(metadata) if metadata and METADATA_KEY in metadata else None
             self._recorder.start(
                 run_id,
                 door=self,
                 kind="tool",
-                name=options.name or told.get("name") or kwargs.get("name") or "tool",
-                parent=place_of(parent_run_id, self._recorder, self._runs).parent,
+                name=(options and options.name) or told.get("name") or kwargs.get("name") or "tool",
+                parent=parent_of(parent_run_id, self._runs, context),
                 arguments=arguments_of(input_str, inputs, from_tool="color" in kwargs, call_id=call_id),
                 call_id=call_id,
-                description=options.description or told.get("description"),
-                capture=options.capture,
-                redact=options.redact,
-                keep=options.keep,
+                description=(options and options.description) or told.get("description"),
+                capture=options.capture if options is not None else None,
+                redact=options.redact if options is not None else _NO_NAMES,
+                keep=options.keep if options is not None else _NO_NAMES,
             )
+        except Exception as error:
+            fault("langchain.tool_start", error)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Close a tool call; an error it reports by a flag is an error."""
-        with guard("langchain.tool_end"):
-            recording = self._recorder.get(run_id)
-            if recording is None:
-                return
-            message = next(filter(None, map(reported_error, messages_in(output) or [output])), None)
-            call_id = call_id_of(output)
-            self._recorder.end(
-                run_id,
-                door=self,
-                result=result_of(output),
-                outcome="ok" if message is None else "error",
-                error_message=message,
-                error_type=None if message is None else "tool_error",
-                attributes=_missing_call_id(recording, call_id),
-            )
+        try:
+            if type(output) is str and output[:1] != "{":
+                self._recorder.end(run_id, door=self, result=output)
+            else:
+                self._end_tool(run_id, output)
+        except Exception as error:
+            fault("langchain.tool_end", error)
+
+    def _end_tool(self, run_id: UUID, output: Any) -> None:
+        recording = self._recorder.get(run_id)
+        if recording is None:
+            return
+        message = next(filter(None, map(reported_error, messages_in(output) or [output])), None)
+        self._recorder.end(
+            run_id,
+            door=self,
+            result=result_of(output),
+            outcome="ok" if message is None else "error",
+            error_message=message,
+            error_type=None if message is None else "tool_error",
+            attributes=_missing_call_id(recording, call_id_of(output)),
+        )
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Close a tool call that an exception left."""
@@ -153,7 +163,8 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
     ) -> None:
         """Open a retrieval."""
         with guard("langchain.retriever_start"):
-            if _suppressed():
+            context = context_api.get_current()
+            if context.get(_SUPPRESS):
                 return
             path: Any = (serialized or _NO_METADATA).get("id")
             self._recorder.start(
@@ -161,7 +172,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
                 door=self,
                 kind="retrieval",
                 name=kwargs.get("name") or (path[-1] if path else "retriever"),
-                parent=place_of(parent_run_id, self._recorder, self._runs).parent,
+                parent=parent_of(parent_run_id, self._runs, context),
                 arguments={"query": query},
                 query=query,
             )
@@ -235,7 +246,8 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
         metadata: Mapping[str, Any] | None,
         kwargs: Mapping[str, Any],
     ) -> None:
-        if _suppressed():
+        context = context_api.get_current()
+        if context.get(_SUPPRESS):
             return
         known = metadata or _NO_METADATA
         self._recorder.start(
@@ -243,7 +255,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
             door=self,
             kind="model",
             name=models.model_name(serialized, known, kwargs.get("invocation_params") or _NO_METADATA),
-            parent=place_of(parent_run_id, self._recorder, self._runs).parent,
+            parent=parent_of(parent_run_id, self._runs, context),
             input=genai_messages(messages) if self._recorder.settings.capture_content else UNSET,
             attributes=models.request_attributes(known),
         )
@@ -264,12 +276,13 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
         """Open an agent run, or remember which call a plain chain run is part of."""
         with guard("langchain.chain_start"):
             known = self._runs.get(run_id)
-            if _suppressed() or (known is not None and not known.owns):
+            context = context_api.get_current()
+            if context.get(_SUPPRESS) or (known is not None and not known.owns):
                 return
             facts = metadata or _NO_METADATA
             name = kwargs.get("name") or _class_name(serialized)
             self._settle(parent_run_id, is_graph_node(tags))
-            place = place_of(parent_run_id, self._recorder, self._runs)
+            place = place_of(parent_run_id, self._recorder, self._runs, context)
             agent = place.around.agent if place.around is not None else None
             is_ours = agent is not None and isinstance(agent.door, AgentPathCallbackHandler)
             # A stand-in has opened the run under this very id.
@@ -392,10 +405,6 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
             error=error if outcome in ("error", "cancelled") else None,
             stop_reason=stop_reason,
         )
-
-
-def _suppressed() -> bool:
-    return bool(context_api.get_current().get(_SUPPRESS))
 
 
 def _class_name(serialized: Mapping[str, Any] | None) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from opentelemetry import context as context_api
+from opentelemetry.context import Context
 
 from agentpath_langchain.runs import Link, Runs, enclosing_run_id
 from agentpath_sdk.tracing.recorder import Recorder, Recording
 from agentpath_sdk.tracing.recording import RECORDING_KEY, STEP_KINDS
 
-__all__ = ["Place", "agent_name", "is_agent", "is_graph_node", "place_of"]
+__all__ = ["Place", "agent_name", "is_agent", "is_graph_node", "parent_of", "place_of"]
 
 _DEFAULT_NAMES: Final = frozenset({"LangGraph", "AgentExecutor"})
 """Names of graphs and agent executors that were given none."""
@@ -29,23 +29,37 @@ class Place(NamedTuple):
     """The chain run directly around it, if that is no recorded call."""
 
 
-def place_of(parent_run_id: UUID | None, recorder: Recorder, runs: Runs) -> Place:
-    """Return where a run with this parent belongs.
+def parent_of(parent_run_id: UUID | None, runs: Runs, context: Context) -> Hashable | None:
+    """Return the ``parent`` to start a call with; the recorder itself asks the ambient context where that is None.
 
     Ids decide. The ambient context is asked when there is no id, when it knows of a call inside the one the id names
     (a decorated function called by a tool), and when the id is that of an unrecorded run around the running code.
     """
     if parent_run_id is None:
-        return Place(None, recorder.enclosing(), None)
+        return None
     around = runs.owner(parent_run_id)
+    if around is None:
+        return None if enclosing_run_id() == parent_run_id else parent_run_id
+    return _innermost(around, context).key
+
+
+def place_of(parent_run_id: UUID | None, recorder: Recorder, runs: Runs, context: Context) -> Place:
+    """Return where a run with this parent belongs, by the same rule."""
+    around = runs.owner(parent_run_id) if parent_run_id is not None else None
     if around is not None:
-        inner = context_api.get_current().get(RECORDING_KEY)
-        if isinstance(inner, Recording) and inner is not around and not inner.ended and inner.is_below(around):
-            around = inner
+        around = _innermost(around, context)
         return Place(around.key, around, runs.get(parent_run_id))
-    if enclosing_run_id() == parent_run_id:
+    if parent_run_id is None or enclosing_run_id() == parent_run_id:
         return Place(None, recorder.enclosing(), None)
     return Place(parent_run_id, None, None)
+
+
+def _innermost(around: Recording, context: Context) -> Recording:
+    """Return the ambient call if it is inside ``around``, else ``around``."""
+    inner = context.get(RECORDING_KEY)
+    if inner is not None and inner is not around and isinstance(inner, Recording):
+        return inner if not inner.ended and inner.is_below(around) else around
+    return around
 
 
 def is_agent(
