@@ -9,12 +9,12 @@ Run it, then look at what it wrote:
 import sys
 from pathlib import Path
 
-from agentpath_jsonl import JsonlScoreExporter, JsonlSpanExporter
 from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.tools import tool
 
+from agentpath_jsonl import JsonlScoreExporter, JsonlSpanExporter
 from agentpath_sdk import configure, trace_agent, use_conversation
 
 ORDERS = {7: {"item": "lamp", "price": 20.0}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
 
@@ -15,30 +15,38 @@ from rich.text import Text
 from agentpath_sdk.cli.console import note, out, plain
 from agentpath_sdk.cli.diff import step_diff
 from agentpath_sdk.cli.run import ScoredRun
-from agentpath_sdk.cli.tables import label_text, runs_table, score_text
-from agentpath_sdk.scoring.summary import Summary, summarise
+from agentpath_sdk.cli.tables import kind_words, label_text, runs_table, score_text
+from agentpath_sdk.scoring.score import Label, PathScore
+from agentpath_sdk.scoring.summary import Hint, Summary, summarise
 
 __all__ = ["print_diff", "print_report", "print_summary", "worst"]
 
 _MOST_ROWS: Final = 200
+_ORDER: Final[tuple[Label, ...]] = ("solid", "lucky", "unlucky", "failed", "good_path", "bad_path")
 # The runs whose step diff says most come first.
 _RANKS: Final = {"failed": 0, "bad_path": 0, "lucky": 1, "unlucky": 2, "good_path": 3, "solid": 3}
 
 
 def print_report(runs: Iterable[ScoredRun], *, diffs: int) -> None:
-    """Print the report; memory does not grow with the number of runs."""
+    """Print the report; of the runs beyond the table's rows only the numbers are kept."""
     seen = _Seen(diffs)
-    summary = summarise(run.score for run in seen.watch(runs))
+    summary = summarise(_compact(run.score) for run in seen.watch(runs))
     if not seen.rows:
         return
     console = out()
-    console.print(runs_table(seen.rows))
+    console.print(runs_table(seen.rows, summary, width=console.width))
     if seen.more:
         note(f"and {seen.more} more; --json writes them all", style="dim")
     for run in seen.worst():
         print_diff(run, console)
     console.print()
     print_summary(summary, console)
+
+
+def _compact(score: PathScore) -> PathScore:
+    """Return the score without its findings and lines, and so without the run they were made from."""
+    kept = replace(score.alignment, lines=())
+    return replace(score, findings=(), alignment=kept)
 
 
 @dataclass(slots=True)
@@ -100,7 +108,33 @@ def print_diff(run: ScoredRun, console: Console) -> None:
 
 
 def print_summary(summary: Summary, console: Console) -> None:
-    """Print the headline in one line, then the hints."""
-    console.print(Text(summary.headline, style="bold"), soft_wrap=True)
+    """Print the headline in one line, then what could not be evaluated, then the hints."""
+    # A terminal folds between words; in a pipe a line stays a line.
+    one_line = not console.is_terminal
+    console.print(_headline(summary), soft_wrap=one_line)
+    for reason, number in summary.not_evaluated.items():
+        console.print(Text(f"  not evaluated: {number} ({plain(reason)})", style="dim"), soft_wrap=one_line)
     for hint in summary.hints:
-        console.print(Text(f"  {hint}", style="yellow"), soft_wrap=True)
+        console.print(Text(f"  {_hint_words(hint)}", style="yellow"), soft_wrap=one_line)
+
+
+def _headline(summary: Summary) -> Text:
+    line = Text(f"{summary.n} run{'s' * (summary.n != 1)}", style="bold")
+    for label in _ORDER:
+        if label in summary.labels:
+            line.append("  ").append(f"{summary.labels[label].share:.0%} ").append_text(label_text(label))
+    most = summary.first_divergence
+    if most is not None:
+        line.append("  most frequent first divergence: ", style="not bold")
+        line.append(f"{kind_words(most.kind)} ({most.count} of {summary.evaluated})", style="not bold")
+    return line
+
+
+def _hint_words(hint: Hint) -> str:
+    metric = hint.metric.replace("_", " ")
+    if hint.metric == "goal_success":
+        metric = "good path, goal missed"
+    return (
+        f"hint: {metric} {hint.value:.2f} (n {hint.n}, 95 % {hint.low:.2f} to {hint.high:.2f}): "
+        f"{hint.says}; {hint.remedy}"
+    )

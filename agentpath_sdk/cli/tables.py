@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -11,9 +11,10 @@ from rich.text import Text
 
 from agentpath_sdk.cli.console import plain
 from agentpath_sdk.cli.run import ScoredRun
+from agentpath_sdk.scoring.summary import Summary
 from agentpath_sdk.trajectories.model import Trajectory
 
-__all__ = ["COLUMNS", "label_text", "runs_table", "score_text", "trajectories_table"]
+__all__ = ["COLUMNS", "WIDE", "kind_words", "label_text", "runs_table", "score_text", "trajectories_table"]
 
 COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -25,6 +26,10 @@ COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Metric -> its short heading, in the order of the tables."""
 
+WIDE: Final = 100
+"""Columns from which on a terminal shows everything."""
+
+_LEGEND: Final = ", ".join(f"{short} {metric.replace('_', ' ')}" for metric, short in COLUMNS.items())
 _LABEL_STYLES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "solid": "green",
@@ -78,24 +83,54 @@ def _ending(trajectory: Trajectory) -> Text:
     return text
 
 
-def runs_table(runs: Sequence[ScoredRun]) -> Table:
-    """Return one row a scored run: query, score, label, the four path metrics, where it first diverged."""
+def runs_table(runs: Sequence[ScoredRun], summary: Summary | None = None, *, width: int = WIDE) -> Table:
+    """Return one row a scored run: query, goal, score, label, the path metrics, where it first diverged.
+
+    With ``summary`` a last row has the means over all its scores; below a ``width`` of 100 the metrics are left out.
+    """
+    metrics = COLUMNS if width >= WIDE else {}
     table = _table()
+    if metrics:
+        table.caption = Text(_LEGEND, style="dim", justify="left")
+        table.caption_justify = "left"
     table.add_column("query", ratio=4, overflow="ellipsis", no_wrap=True)
+    table.add_column("goal", no_wrap=True)
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("label", no_wrap=True)
-    for heading in COLUMNS.values():
+    for heading in metrics.values():
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("first divergence", ratio=5, overflow="fold")
+    table.add_column("first divergence", ratio=3, overflow="fold")
     for run in runs:
-        table.add_row(
-            plain(run.trajectory.query or run.trajectory.trace_id or "-", 200),
-            score_text(run.score.value),
-            label_text(run.score.label),
-            *(score_text(run.score.metrics.get(metric)) for metric in COLUMNS),
-            _divergence(run),
-        )
+        table.add_row(*_cells(run, metrics))
+    if summary is not None and summary.evaluated > 1:
+        table.add_row(*_means(summary, metrics), style="bold")
     return table
+
+
+def _cells(run: ScoredRun, metrics: Iterable[str]) -> Iterator[Text]:
+    yield Text(plain(run.trajectory.query or run.trajectory.trace_id or "-", 200))
+    yield _goal_text(run.score.goal.success)
+    yield score_text(run.score.value)
+    yield label_text(run.score.label)
+    for metric in metrics:
+        yield score_text(run.score.metrics.get(metric))
+    yield _divergence(run)
+
+
+def _means(summary: Summary, metrics: Iterable[str]) -> Iterator[Text]:
+    means = {name: found.mean for name, found in summary.metrics.items()}
+    yield Text(f"mean of {summary.evaluated}")
+    yield Text(f"{means['goal_success']:.0%}" if "goal_success" in means else "")
+    yield score_text(means.get("composite"))
+    yield Text("")
+    for metric in metrics:
+        yield score_text(means.get(metric))
+
+
+def _goal_text(success: bool | None) -> Text:
+    if success is None:
+        return Text("-", style="dim")
+    return Text("yes", style="green") if success else Text("no", style="red")
 
 
 def score_text(value: float | None) -> Text:
@@ -111,4 +146,10 @@ def label_text(label: str) -> Text:
 def _divergence(run: ScoredRun) -> Text:
     if run.score.not_evaluated is not None:
         return Text(plain(run.score.not_evaluated), style="dim")
-    return Text(plain(run.score.alignment.first_divergence or "", 160))
+    return Text(kind_words(run.score.alignment.first_divergence_kind or ""))
+
+
+def kind_words(kind: str) -> str:
+    """Return a kind of divergence in words: ``wrong arguments search(query)``."""
+    word, _, tool = kind.partition(" ")
+    return f"{word.replace('_', ' ')} {plain(tool, 60)}".strip()

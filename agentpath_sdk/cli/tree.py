@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+import orjson
 from rich.text import Text
 from rich.tree import Tree
 
@@ -16,7 +17,7 @@ from agentpath_sdk.trajectories.span_record import SpanRecord
 
 __all__ = ["trace_trees"]
 
-_LONGEST_CONTENT: Final = 90
+_LONGEST_CONTENT: Final = 72
 _NANOSECONDS_PER_MILLISECOND: Final = 1e6
 
 
@@ -50,8 +51,17 @@ def _line(span: SpanRecord) -> Text:
     for name in (semconv.TOOL_CALL_ARGUMENTS, semconv.TOOL_CALL_RESULT):
         if name in span.attributes:
             arrow = " -> " if name == semconv.TOOL_CALL_RESULT else "  "
-            text.append(arrow + plain(span.attributes[name], _LONGEST_CONTENT), style="not bold dim")
+            text.append(arrow + plain(_decoded(span.attributes[name]), _LONGEST_CONTENT), style="not bold dim")
     return text
+
+
+def _decoded(content: object) -> object:
+    """Return the text inside a JSON text, so that it is not shown with two layers of quotes; else ``content``."""
+    try:
+        value = orjson.loads(str(content))
+    except orjson.JSONDecodeError:
+        return content
+    return value if isinstance(value, str) else content
 
 
 def _is_agent(span: SpanRecord) -> bool:

@@ -20,9 +20,7 @@ MAIN = [sys.executable, "-c", "from agentpath_sdk.cli import main; main()"]
 def test_a_json_line_holds_the_fields_of_a_trajectory_and_its_steps(agentpath: Command) -> None:
     [line] = agentpath("read", EXAMPLE, "--json").lines
     fields = "trace_id span_id agent query final_answer conversation_id completeness stop_reason steps"
-    step_fields = (
-        "tool arguments result outcome error call_id agent parallel_group start_unix_nano end_unix_nano"
-    )
+    step_fields = "tool arguments result outcome error call_id agent parallel_group start_unix_nano end_unix_nano"
     assert set(fields.split()) <= set(line)
     assert set(step_fields.split()) <= set(line["steps"][0])
     assert line["query"] == "Какая средняя температура на Марсе в °C?"

@@ -77,9 +77,7 @@ def write_forms(folder: Path, record: dict[str, Any]) -> dict[str, Path]:
 @pytest.mark.parametrize(
     "name", ["array.json", "pretty.json", "pretty-array.json", "lines.jsonl", "windows.jsonl", "zipped.jsonl.gz"]
 )
-def test_records_are_read_in_every_form(
-    agentpath: Command, tmp_path: Path, example: dict[str, Any], name: str
-) -> None:
+def test_records_are_read_in_every_form(agentpath: Command, tmp_path: Path, example: dict[str, Any], name: str) -> None:
     outcome = agentpath("score", write_forms(tmp_path, example)[name], "--json")
     assert outcome.code == 0
     assert [line["score"] for line in outcome.lines] == [0.675, 0.675]
@@ -194,9 +192,7 @@ def test_a_missed_gate_exits_with_1_and_says_which(agentpath: Command, gate: str
 @pytest.mark.parametrize(("least", "code"), [(0.8, 1), (0.7, 0)])
 def test_a_gold_files_own_threshold_exits_with_1(agentpath: Command, tmp_path: Path, least: float, code: int) -> None:
     gold = tmp_path / "gold.yaml"
-    gold.write_text(
-        f"id: strict\nthresholds: {{tool_accuracy: {least}}}\nsteps: [retrieval, calculator, response]\n"
-    )
+    gold.write_text(f"id: strict\nthresholds: {{tool_accuracy: {least}}}\nsteps: [retrieval, calculator, response]\n")
     outcome = agentpath("score", EXAMPLE, "--gold", gold, "--json")
     assert outcome.code == code
     assert outcome.lines[0]["tool_accuracy"] == 0.75

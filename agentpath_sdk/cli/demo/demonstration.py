@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 from rich.rule import Rule
@@ -23,6 +24,14 @@ from agentpath_sdk.scoring.summary import summarise
 from agentpath_sdk.trajectories.files import read_items, read_spans
 
 __all__ = ["demonstrate"]
+
+_REMARKS: Final = {
+    "hotpotqa-react": "The gold is one way to look the facts up, and every step of it leads to the answer.",
+    "tau-bench-airline": (
+        "The gold holds mostly the changes to the data base, and none where none is due. Every look-up before them "
+        "counts as an extra step here, so a low score says little: a path score is as good as its gold path."
+    ),
+}
 
 
 def demonstrate(folder: Path, *, as_json: bool) -> int:
@@ -89,13 +98,12 @@ def _show_recorded(place: Place, console: Console) -> None:
         "its goal is what its authors recorded, no judgement of ours.",
     )
     runs = _recorded_runs(place)
-    _conclude(runs, console)
-    console.print(Text(f"  {_by_outcome(runs)}", style="dim"))
-    _say(
-        console,
-        "tau-bench's gold holds mostly the changes to the data base, so the look-ups before them count as extra "
-        "steps here: a path score says how a run went, and is as good as the gold path it is compared with.",
-    )
+    for agent, remark in _REMARKS.items():
+        of_agent = [run for run in runs if run.trajectory.agent == agent]
+        console.print(Text(f"\n{agent}", style="bold"), end="")
+        _conclude(of_agent, console)
+        console.print(Text(f"  {_by_outcome(of_agent)}", style="dim"))
+        _say(console, f"  {remark}")
 
 
 def _by_outcome(runs: Iterable[ScoredRun]) -> str:
@@ -112,10 +120,11 @@ def _by_outcome(runs: Iterable[ScoredRun]) -> str:
 
 
 def _conclude(runs: Sequence[ScoredRun], console: Console) -> None:
+    summary = summarise(run.score for run in runs)
     console.print()
-    console.print(runs_table(runs))
+    console.print(runs_table(runs, summary, width=console.width))
     console.print()
-    print_summary(summarise(run.score for run in runs), console)
+    print_summary(summary, console)
 
 
 def _show_files(place: Place, console: Console) -> None:

@@ -87,7 +87,8 @@ def ask_everything(place: Place, told: Callable[[str, str], None]) -> None:
         for entry in script:
             told(entry["question"], answer(entry["question"]))
         sent = handle.flush(_FLUSH_SECONDS)
-    if not (sent and place.spans.exists() and place.scores.exists()):
+    # The exporters make their files at once, to find out early whether they may.
+    if not sent or not all(file.exists() and file.stat().st_size for file in (place.spans, place.scores)):
         raise AgentPathError("no spans or no scores were written; run: agentpath doctor")
 
 

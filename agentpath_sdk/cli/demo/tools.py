@@ -25,7 +25,7 @@ _BINARY: Final[Mapping[type[ast.operator], Callable[[float, float], float]]] = M
         ast.Sub: lambda left, right: left - right,
         ast.Mult: lambda left, right: left * right,
         ast.Div: lambda left, right: left / right,
-        ast.Pow: lambda left, right: left**right,
+        ast.Pow: lambda left, right: _power(left, right),
     }
 )
 _UNARY: Final[Mapping[type[ast.unaryop], Callable[[float], float]]] = MappingProxyType(
@@ -79,7 +79,7 @@ def calculate(expression: str) -> float:
         raise CalculatorError(f"expression longer than {_LONGEST_EXPRESSION} characters")
     try:
         value = _value(ast.parse(expression, mode="eval").body)
-        if isinstance(value, float | int) and math.isfinite(value):
+        if math.isfinite(value):
             return float(f"{value:.6g}")
     except CalculatorError:
         raise
@@ -97,9 +97,15 @@ def _value(node: ast.expr) -> float:
         case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
             return _UNARY[type(op)](_value(operand))
         case ast.BinOp(op=op, left=left, right=right) if type(op) in _BINARY:
-            first, second = _value(left), _value(right)
-            if isinstance(op, ast.Pow) and abs(second) > _LARGEST_EXPONENT:
-                raise CalculatorError(f"exponent larger than {_LARGEST_EXPONENT}")
-            return _BINARY[type(op)](first, second)
+            return _BINARY[type(op)](_value(left), _value(right))
         case _:
             raise CalculatorError(f"{ast.unparse(node)!r} is not arithmetic; use numbers and + - * / ** only")
+
+
+def _power(base: float, exponent: float) -> float:
+    if abs(exponent) > _LARGEST_EXPONENT:
+        raise CalculatorError(f"exponent larger than {_LARGEST_EXPONENT}")
+    result: complex = base**exponent
+    if isinstance(result, complex):
+        raise CalculatorError("a root of a negative number is no real number")
+    return result
