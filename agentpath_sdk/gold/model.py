@@ -6,9 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-__all__ = ["AnswerCheck", "ArgumentMatcher", "CallStep", "Comparison", "GoldPath", "Provenance", "Status"]
+__all__ = [
+    "AnswerCheck",
+    "AnyOrder",
+    "ArgumentMatcher",
+    "CallStep",
+    "Comparison",
+    "Effect",
+    "GoldPath",
+    "OneOf",
+    "OptionalStep",
+    "PathRule",
+    "Provenance",
+    "Repeat",
+    "Sequence",
+    "Status",
+    "Step",
+]
 
 Status: TypeAlias = Literal["draft", "approved", "retired"]
+
+Effect: TypeAlias = Literal["read", "write"]
+"""What a tool does to the world. A tool of unknown effect is charged in full."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +71,68 @@ class CallStep:
     an expected argument equal to its default counts as given."""
     must_succeed: bool = False
     """True = an error outcome there is no match."""
+    result: ArgumentMatcher | None = None
+    """Matcher on what the call returned; None = not checked."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sequence:
+    """Steps one after another, as one step of something else."""
+
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OptionalStep:
+    """A step a run may leave out at no cost."""
+
+    step: Step
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Repeat:
+    """A step that is taken ``least`` to ``most`` times; ``most`` None = any number."""
+
+    step: Step
+    least: int = 1
+    most: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AnyOrder:
+    """Members that may run in any order, each once; ``parallel`` asks that they were one parallel group."""
+
+    steps: tuple[Step, ...]
+    parallel: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OneOf:
+    """Alternative branches, of which one is taken."""
+
+    branches: tuple[Step, ...]
+
+
+Step: TypeAlias = "CallStep | Sequence | OptionalStep | Repeat | AnyOrder | OneOf"
+"""One node of the gold expression."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PathRule:
+    """A rule on every run of an agent, gold path or not (a constraint in the sense of Declare)."""
+
+    kind: Literal["requires", "never", "never_before", "never_after", "allowed", "at_most", "at_least", "same_value", "result"]
+    tools: tuple[str, ...]
+    """The tool(s) the rule speaks of: [later, earlier] for requires, [first, second] for the order rules, ..."""
+    agent: str | None = None
+    count: int | None = None
+    """For at_most and at_least."""
+    arguments: tuple[str, ...] = ()
+    """For same_value: one argument name (or dotted path) per tool."""
+    result: ArgumentMatcher | None = None
+    severity: Literal["info", "warning", "critical"] = "warning"
+    name: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +160,9 @@ class GoldPath:
     """One registered way to do a task. Immutable; safe to share between threads."""
 
     id: str
-    steps: tuple[CallStep, ...] = ()
+    steps: tuple[Step, ...] = ()
+    alternatives: tuple[tuple[Step, ...], ...] = ()
+    """Further whole ways to do the task, beside ``steps``; the best-scoring one counts."""
     description: str | None = None
     """One line for people."""
     version: str = "1"
@@ -97,5 +180,14 @@ class GoldPath:
     thresholds: Mapping[str, float] = field(default_factory=dict[str, float])
     """Metric -> least value; the command line exits with 1 below it."""
     min_steps: int | None = None
+    """Steps of the shortest right way; None = computed from the expression."""
+    effects: Mapping[str, Effect] = field(default_factory=dict[str, Effect])
+    """Tool -> effect; where any is declared, the score is ``effect_score``."""
+    templates: tuple[str, ...] = ()
+    """Queries with slots, ``weather in {city}``; a slot's value can be used in arguments."""
+    slots: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Values of the slots, filled by the look-up for one run (a bound copy of the path)."""
+    candidates: tuple[str, ...] = ()
+    """Candidate answers for step-value replay."""
     source: str | None = None
     """File it was read from."""
