@@ -13,6 +13,7 @@ __all__ = [
     "CallStep",
     "Comparison",
     "Effect",
+    "Extra",
     "GoldPath",
     "OneOf",
     "OptionalStep",
@@ -28,6 +29,9 @@ Status: TypeAlias = Literal["draft", "approved", "retired"]
 
 Effect: TypeAlias = Literal["read", "write"]
 """What a tool does to the world. A tool of unknown effect is charged in full."""
+
+Extra: TypeAlias = Literal["free", "charged"]
+"""Whether a call of a tool beyond the gold path's costs something."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,13 +127,15 @@ class PathRule:
 
     kind: Literal["requires", "never", "never_before", "never_after", "allowed", "at_most", "at_least", "same_value", "result"]
     tools: tuple[str, ...]
-    """The tool(s) the rule speaks of: [later, earlier] for requires, [first, second] for the order rules, ..."""
+    """Names or globs of the tools the rule speaks of: (tool, the one it needs before) for requires, (tool, other) for
+    never_before and never_after, all that are allowed, one per argument for same_value, else the one."""
     agent: str | None = None
     count: int | None = None
     """For at_most and at_least."""
     arguments: tuple[str, ...] = ()
-    """For same_value: one argument name (or dotted path) per tool."""
+    """For same_value: one argument name (or dotted path; ``$result`` starts inside the result) per tool."""
     result: ArgumentMatcher | None = None
+    """For result: what each call of the tool must return."""
     severity: Literal["info", "warning", "critical"] = "warning"
     name: str | None = None
     source: str | None = None
@@ -183,10 +189,14 @@ class GoldPath:
     """Steps of the shortest right way; None = computed from the expression."""
     effects: Mapping[str, Effect] = field(default_factory=dict[str, Effect])
     """Tool -> effect; where any is declared, the score is ``effect_score``."""
+    extras: Mapping[str, Extra] = field(default_factory=dict[str, Extra])
+    """Tool -> whether its extra calls are free in every metric, or charged even where they only read; a tool that is
+    not here is charged, but for ``effect_score``, which does not charge extra reads."""
     templates: tuple[str, ...] = ()
-    """Queries with slots, ``weather in {city}``; a slot's value can be used in arguments."""
+    """Queries with slots, ``weather in {city}``, braces meant as they stand doubled; a slot's value can be used in
+    arguments, results and the answer."""
     slots: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Values of the slots, filled by the look-up for one run (a bound copy of the path)."""
+    """Values of the slots, filled by the look-up for one run: a bound copy of the path, whose matchers expect them."""
     candidates: tuple[str, ...] = ()
     """Candidate answers for step-value replay."""
     source: str | None = None
