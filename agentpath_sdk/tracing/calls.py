@@ -289,9 +289,7 @@ def _hand_over(call: Call, result: Any) -> Any:
     else:
         driver = _aiterate(result, lambda: call)
     weakref.finalize(driver, _end_unread, call).atexit = False
-    for attribute in ("__name__", "__qualname__"):
-        setattr(driver, attribute, getattr(result, attribute))
-    return driver
+    return _named(driver, result)
 
 
 def _end_unread(call: Call) -> None:
@@ -300,8 +298,10 @@ def _end_unread(call: Call) -> None:
 
 
 def _named(driver: Any, wrapped: Any) -> Any:
-    with guard("tracing.name"):
-        driver.__name__, driver.__qualname__ = wrapped.__name__, wrapped.__qualname__
+    for attribute in ("__name__", "__qualname__"):
+        name = getattr(wrapped, attribute, None)
+        if isinstance(name, str):
+            setattr(driver, attribute, name)
     return driver
 
 

@@ -69,7 +69,8 @@ def _as_text(value: Any, names: tuple[str, ...], roles: frozenset[str], depth: i
     if isinstance(value, bool) or value is None or depth == 0:
         return None
     if isinstance(value, int | float):
-        return str(value)
+        # A number may be an answer; a question it is not.
+        return str(value) if roles is _ASSISTANT else None
     if isinstance(value, list | tuple):
         return last_message_text(value, roles=roles)
     for name in ("messages", *names):

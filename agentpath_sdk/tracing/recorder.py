@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from opentelemetry import baggage
 from opentelemetry import context as context_api

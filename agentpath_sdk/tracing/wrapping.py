@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import sys
@@ -63,11 +64,15 @@ class TracedFunction(wrapt.FunctionWrapper):  # type: ignore[misc]  # wrapt has 
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         # By reference where the module has it under its name, as functions are pickled.
-        name = getattr(self.__wrapped__, "__qualname__", "")
-        if _find_global(getattr(self.__wrapped__, "__module__", None), name) is self:
+        inner, plan = self.__wrapped__, self.traced_plan
+        name = getattr(inner, "__qualname__", "")
+        found = _find_global(getattr(inner, "__module__", None), name)
+        if found is self:
             return name
-        plan = self.traced_plan
-        return _rebuild, (self.__wrapped__, plan.kind, plan.options)
+        if isinstance(found, TracedFunction) and found.__wrapped__ is inner:
+            # The module's own name for the function leads to another stand-in.
+            return _rebuild_beside, (found, plan.kind, plan.options)
+        return _rebuild, (inner, plan.kind, plan.options)
 
     def __copy__(self) -> Any:
         return self
@@ -88,18 +93,23 @@ class TracedObject(wrapt.ObjectProxy):  # type: ignore[misc]  # wrapt has no typ
         methods = object.__getattribute__(self, "_self_methods")
         return methods[name] if name in methods else getattr(self.__wrapped__, name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        call = self._self_methods.get("__call__", self.__wrapped__)
-        return call(*args, **kwargs)
-
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return _rebuild_object, (self.__wrapped__, {n: m.traced_plan.options for n, m in self._self_methods.items()})
+        plans = {name: method.traced_plan for name, method in self._self_methods.items()}
+        first = next(iter(plans.values()))
+        return _rebuild_object, (self.__wrapped__, tuple(plans), first.kind, first.options)
 
     def __copy__(self) -> Any:
-        return self
+        return _wrapped_object(copy.copy(self.__wrapped__), self._self_methods)
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return self
+        return _wrapped_object(copy.deepcopy(self.__wrapped__, memo), self._self_methods)
+
+
+class _CallableObject(TracedObject):
+    """The same for an object that can be called."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._self_methods.get("__call__", self.__wrapped__)(*args, **kwargs)
 
 
 def traced(target: Any, kind: CallKind, options: CallOptions) -> Any:
@@ -112,16 +122,18 @@ def traced(target: Any, kind: CallKind, options: CallOptions) -> Any:
         target = cast(Any, target).__wrapped__
     if isinstance(target, type):
         return _traced_class(cast("type[Any]", target), kind, options)
-    if not _is_function_like(target):
+    if _is_function_like(target):
+        return TracedFunction(target, _plan(target, kind, options))
+    if kind != "phase":
         stand_in = wrapped_by_integration(target, options, as_agent=kind == "agent")
         if stand_in is not None:
             return stand_in
-    if kind == "agent" and not _is_function_like(target):
+    if kind == "agent":
         return _traced_agent_object(target, options)
-    if kind == "tool" and not callable(target):
-        return _traced_tool_object(target, options)
-    if callable(target) or isinstance(target, classmethod | staticmethod):
+    if callable(target):
         return TracedFunction(target, _plan(target, kind, options))
+    if kind == "tool":
+        return _traced_tool_object(target, options)
     raise _not_accepted(target, kind)
 
 
@@ -132,9 +144,17 @@ def traced_methods(obj: Any, names: Iterable[str], options: CallOptions, *, kind
     for method_name in names:
         method = getattr(obj, method_name, None)
         if callable(method):
-            plan = _plan(method, kind, replace(options, name=name), once=True)
-            methods[method_name] = TracedFunction(method, plan)
-    return TracedObject(obj, methods)
+            given = _fitting(replace(options, name=name), method)
+            methods[method_name] = TracedFunction(method, _plan(method, kind, given, once=True))
+    return _wrapped_object(obj, methods)
+
+
+def _wrapped_object(obj: Any, methods: Mapping[str, Any]) -> TracedObject:
+    bound = {
+        name: method if method.__self__ is obj else TracedFunction(getattr(obj, name), method.traced_plan)
+        for name, method in methods.items()
+    }
+    return (_CallableObject if callable(obj) else TracedObject)(obj, bound)
 
 
 def _plan(target: Any, kind: CallKind, options: CallOptions, *, once: bool = False) -> Plan:
@@ -269,13 +289,14 @@ def _function_name(target: Any) -> str:
 
 
 def _object_name(obj: Any) -> str:
+    """Return an object's or class's ``name``, as stored (no property is run), else its class's name."""
+    kind = cast("type[Any]", obj) if isinstance(obj, type) else type(obj)
     for attribute in ("name", "tool_name"):
-        name = field_of(obj, attribute) if not isinstance(obj, type) else vars(obj).get(attribute)
-        if name is None and not isinstance(obj, type):
-            name = vars(type(obj)).get(attribute)
+        name = None if obj is kind else field_of(obj, attribute)
+        name = inspect.getattr_static(kind, attribute, None) if name is None else name
         if isinstance(name, str) and name:
             return name
-    return obj.__name__ if isinstance(obj, type) else type(obj).__name__
+    return kind.__name__
 
 
 def _find_global(module: str | None, qualified_name: str) -> Any:
@@ -289,6 +310,9 @@ def _rebuild(wrapped: Any, kind: CallKind, options: CallOptions) -> Any:
     return traced(wrapped, kind, options)
 
 
-def _rebuild_object(wrapped: Any, options: Mapping[str, CallOptions]) -> Any:
-    first = next(iter(options.values()), CallOptions())
-    return traced_methods(wrapped, options, first)
+def _rebuild_beside(found: TracedFunction, kind: CallKind, options: CallOptions) -> Any:
+    return traced(found.__wrapped__, kind, options)
+
+
+def _rebuild_object(obj: Any, names: tuple[str, ...], kind: CallKind, options: CallOptions) -> Any:
+    return traced_methods(obj, names, options, kind=kind)
