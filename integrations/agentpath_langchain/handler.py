@@ -48,7 +48,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
     run_inline = True
     """In async code too: the events only fill in a span, and order is kept."""
 
-    def __new__(cls, *, recorder: Recorder | None = None) -> AgentPathCallbackHandler:
+    def __new__(cls, *args: Any, **kwargs: Any) -> AgentPathCallbackHandler:
         """Return a handler that LangGraph also tells of pauses which no node raises, once LangGraph is imported."""
         return super().__new__(graph_aware(cls))
 
