@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-__all__ = ["NO_PAIR", "SIMILARITY_ONE", "Pair", "Point", "best_chain", "best_pairs", "edits", "forced_pairs", "optimal_pairs"]
+__all__ = [
+    "NO_PAIR",
+    "SIMILARITY_ONE",
+    "Pair",
+    "Point",
+    "best_chain",
+    "best_pairs",
+    "edits",
+    "forced_pairs",
+    "optimal_pairs",
+]
 
 Pair: TypeAlias = tuple[int, int]
 """(gold position, run position)."""
@@ -44,7 +54,7 @@ def best_chain(points: Sequence[Point], gold: int, run: int) -> list[Pair]:
     edit = 1 << (gold + run)
     similarity_shift = gold + run + (gold + run).bit_length()
     # Short numbers where there is no similarity to hold.
-    bits = _SIMILARITY_BITS + min(gold, run).bit_length() if any([point[2] for point in points]) else 0
+    bits = _SIMILARITY_BITS + min(gold, run).bit_length() if any(point[2] for point in points) else 0
     pair = 1 << (similarity_shift + bits)
     last_gold, last_run = gold - 1, run - 1
     done: list[tuple[int, int, int, int]] = []

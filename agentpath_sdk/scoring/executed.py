@@ -87,10 +87,7 @@ def _same_tools(plan: Plan, steps: tuple[ToolCall, ...], equal: Sequence[bool]) 
 
 
 def _boolean_where_wanted(plan: Plan, given: Sequence[Any]) -> bool:
-    for at, name, boolean in plan.traps:
-        if (type(given[at][name]) is bool) is not boolean:
-            return False
-    return True
+    return all((type(given[at][name]) is bool) is boolean for at, name, boolean in plan.traps)
 
 
 def read_any_run(plan: Plan, trajectory: Trajectory) -> Run:

@@ -16,6 +16,7 @@ from agentpath_sdk.scoring.score import Mode
 
 __all__ = ["PAIRS_OF", "misplaced"]
 
+
 def _positional_pairs(run: Run) -> list[Pair]:
     """Return the places at which both sides have the same tool."""
     both = enumerate(zip(run.plan.letters, run.letters, strict=False))

@@ -187,8 +187,10 @@ class PathScore(_Unrendered):
 
 
 def _as_json(value: Finding | StepMatch | Goal) -> dict[str, Any]:
-    found = {name: getattr(value, name) for name in value.__dataclass_fields__}
-    return {name: dict(item) if isinstance(item, Mapping) else item for name, item in found.items()}
+    found: dict[str, Any] = {name: getattr(value, name) for name in value.__dataclass_fields__}
+    if isinstance(value, StepMatch):
+        found["reasons"] = dict(value.reasons)
+    return found
 
 
 _T = TypeVar("_T")

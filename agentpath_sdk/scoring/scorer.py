@@ -162,7 +162,7 @@ def _why_not(trajectory: Trajectory) -> str | None:
     """Return why the run as a whole cannot be scored, else None."""
     if trajectory.completeness == "known_incomplete":
         return ": ".join(("known incomplete", ", ".join(trajectory.incomplete_reasons) or "steps are missing"))
-    stopped = trajectory.stop_reason
+    stopped: str = trajectory.stop_reason
     if stopped == "unknown" and trajectory.steps:
         # The last call tells where nobody said how the run ended.
         stopped = trajectory.steps[-1].outcome
@@ -195,9 +195,7 @@ def _goal_metric(goal: Goal) -> tuple[dict[str, float], dict[str, str]]:
     return {"goal_success": float(goal.success)}, {}
 
 
-def _composite(
-    plan: Plan, metrics: Mapping[str, float], reasons: Mapping[str, str]
-) -> tuple[float | None, str | None]:
+def _composite(plan: Plan, metrics: Mapping[str, float], reasons: Mapping[str, str]) -> tuple[float | None, str | None]:
     """Return the composite, or why there is none."""
     weights = plan.weights
     parts, problem = weights.parts, weights.problem

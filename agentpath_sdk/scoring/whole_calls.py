@@ -91,9 +91,9 @@ def _last_pair(run: Run, gold: int, at: int) -> float | None:
     if run.letters.count(letter) == 1:
         return near
     for other, number in enumerate(run.classes):
-        if run.letters[other] == letter and number >= 0 and number != gold and other != at:
-            if run.plan.verdict_between(gold, number)[1] > near:
-                return None
+        rival = run.letters[other] == letter and number >= 0 and number != gold and other != at
+        if rival and run.plan.verdict_between(gold, number)[1] > near:
+            return None
     return near
 
 
