@@ -303,12 +303,10 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
         """Close an agent run, or forget a plain chain run."""
         with guard("langchain.chain_end"):
             link = self._runs.pop(run_id)
-            if link is None:
+            recording = self._recorder.get(link.owner) if link is not None else None
+            if link is None or recording is None or not (link.owns or link.top is None):
                 return
             answer = answer_of(outputs)
-            recording = self._recorder.get(link.owner)
-            if recording is None:
-                return
             limited = stopped_by_limit(answer)
             if not link.owns:
                 pauses.settle(self._recorder, recording, link, "limit" if limited else None)
