@@ -10,11 +10,11 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import orjson
 
-from agentpath_sdk._plain import TOO_LARGE, to_plain
+from agentpath_sdk._plain import TOO_LARGE, is_dict, is_list, kind_of, to_plain
 
 __all__ = ["Encoded", "decode", "encode"]
 
@@ -24,6 +24,7 @@ _SMALL: Final = 12
 """A text is never cut shorter than this; rather, entries are left out."""
 _LONG_INTEGER: Final = re.compile(r"\d{17}")
 _LONG_CONTAINER: Final = 1_000
+_new: Final[Callable[[Any, Any], Encoded]] = vars(tuple)["__new__"]
 # Dataclasses have fields that say "do not print me", which orjson does not know.
 _OPTIONS: Final = orjson.OPT_PASSTHROUGH_DATACLASS
 
@@ -59,7 +60,7 @@ def encode(
         text = _dump(plain)
     if len(text) <= limit:
         # As a NamedTuple's own constructor would, at a third of its cost.
-        return tuple.__new__(Encoded, (text, cut))
+        return _new(Encoded, (text, cut))
     return Encoded(_dump(_shrink(plain if plain_known else decode(text), max(limit, 16))), True)
 
 
@@ -95,14 +96,14 @@ def _fast(value: Any, limit: int) -> str | None:
 
 
 def _may_be_long(value: Any, limit: int) -> bool:
-    kind = type(value)
+    kind = kind_of(value)
     if kind is str:
         return len(value) > limit
     if kind is dict:
         if len(value) > _LONG_CONTAINER:
             return True
         for item in value.values():
-            inner = type(item)
+            inner = kind_of(item)
             if inner is str:
                 if len(item) > limit:
                     return True
@@ -139,13 +140,12 @@ def _shrink(value: Any, budget: int) -> Any:
         return value
     if isinstance(value, str):
         return _shorten(value, budget)
-    if isinstance(value, dict):
-        entries = cast("dict[str, Any]", value)
-        parts = [_Part(k, v, len(_dump(v)), len(_dump(k)) + 2) for k, v in entries.items()]
+    if is_dict(value):
+        parts = [_Part(k, v, len(_dump(v)), len(_dump(k)) + 2) for k, v in value.items()]
         return {part.key: part.value for part in _fit(parts, budget - 2, _left_out_entry)}
-    if isinstance(value, list):
-        items = [_Part(None, v, len(_dump(v)), 1) for v in cast("list[Any]", value)]
-        return [part.value for part in _fit(items, budget - 2, _left_out_item)]
+    if is_list(value):
+        kept = _fit([_Part(None, v, len(_dump(v)), 1) for v in value], budget - 2, _left_out_item)
+        return [part.value for part in kept]
     return TOO_LARGE if budget >= len(TOO_LARGE) + 2 else "…"
 
 

@@ -6,9 +6,11 @@ import functools
 import inspect
 import types
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
-__all__ = ["Binder", "raw_function"]
+from agentpath_sdk._plain import kind_of
+
+__all__ = ["Binder", "inner_function", "partial_function", "raw_function"]
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -48,19 +50,30 @@ def raw_function(target: Any) -> Any:
     """Return the function whose code runs: of a partial, a class or static method, a callable object."""
     while True:
         if isinstance(target, functools.partial):
-            target = cast("functools.partial[Any]", target).func
+            target = partial_function(target)
         elif isinstance(target, classmethod | staticmethod | types.MethodType):
-            target = target.__func__
+            target = inner_function(target)
         elif not isinstance(target, types.FunctionType) and not isinstance(target, type):
-            method = inspect.getattr_static(type(target), "__call__", None)
+            kind = kind_of(target)
+            method = inspect.getattr_static(kind, "__call__", None)
             return method if isinstance(method, types.FunctionType) else target
         else:
             return target
 
 
+def inner_function(method: Any) -> Any:
+    """Return the function inside a class, static or bound method."""
+    return method.__func__
+
+
+def partial_function(partial: Any) -> Any:
+    """Return the function that a partial calls."""
+    return partial.func
+
+
 def _parameters(target: Any) -> list[inspect.Parameter]:
     if isinstance(target, classmethod | staticmethod):
-        target = target.__func__
+        target = inner_function(target)
     try:
         return list(inspect.signature(target).parameters.values())
     except (ValueError, TypeError):

@@ -15,7 +15,7 @@ from opentelemetry import context as context_api
 from opentelemetry.context import Context
 
 from agentpath_sdk._guard import guard
-from agentpath_sdk._plain import to_plain
+from agentpath_sdk._plain import kind_of, to_plain
 from agentpath_sdk.tracing.attaching import attach, detach
 from agentpath_sdk.tracing.binding import Binder
 from agentpath_sdk.tracing.frameworks import activate_all
@@ -282,9 +282,10 @@ def _hand_over(call: Call, result: Any) -> Any:
     One that is never started ends the call when it is collected.
     """
     driver: Any
-    if isinstance(result, types.CoroutineType):
+    kind = kind_of(result)
+    if kind is types.CoroutineType:
         driver = _await(result, lambda: call)
-    elif isinstance(result, types.GeneratorType):
+    elif kind is types.GeneratorType:
         driver = _iterate(result, lambda: call)
     else:
         driver = _aiterate(result, lambda: call)
@@ -350,7 +351,8 @@ def _iterate(generator: Generator[Any, Any, Any], opened: Callable[[], Call]) ->
 def _close(generator: Generator[Any, Any, Any], call: Call) -> Any:
     call.resume()
     try:
-        returned: Any = generator.close()  # a value since Python 3.13
+        close: Callable[[], Any] = generator.close
+        returned = close()  # a value since Python 3.13
     except BaseException as error:
         call.leave()
         call.fail(error)

@@ -138,7 +138,8 @@ class Recorder:
                 self._take(recording, arguments, input, query, attributes)
             return recording
         except Exception as error:
-            return fault("tracing.start", error)
+            fault("tracing.start", error)
+            return None
 
     def end(
         self,

@@ -22,10 +22,15 @@ __all__ = ["SpanSource", "StartedSpan", "keeps"]
 _SUPPRESS: Final[str] = getattr(context_api, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation")
 _LOW_64: Final = (1 << 64) - 1
 
-try:
-    _VERSION: str | None = version("agentpath-sdk")
-except PackageNotFoundError:  # run from a source tree that was never installed
-    _VERSION = None
+
+def _own_version() -> str | None:
+    try:
+        return version("agentpath-sdk")
+    except PackageNotFoundError:  # run from a source tree that was never installed
+        return None
+
+
+_VERSION: Final = _own_version()
 
 
 def keeps(trace_id: int, rate: float) -> bool:
