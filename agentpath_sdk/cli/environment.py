@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from agentpath_sdk.cli.checkup import Check
 from agentpath_sdk.errors import AgentPathError
-from agentpath_sdk.settings import OnlineSettings, ScoringSettings, TracingSettings, from_environment
+from agentpath_sdk.settings import OnlineSettings, ScoringSettings, TracingSettings, resolve
 
 __all__ = ["environment"]
 
@@ -102,20 +102,20 @@ def _attribute_limits() -> Iterator[Check]:
 
 
 def _settings() -> Iterator[Check]:
+    area = "settings"
+    try:
+        resolve({})
+    except AgentPathError as error:
+        advice = "correct or unset the variable"
+        yield Check(area=area, name="environment", state="error", found=str(error), advice=advice)
+    else:
+        yield Check(area=area, name="environment", state="ok", found="all values are valid")
     kinds = (TracingSettings, ScoringSettings, OnlineSettings)
-    for kind in kinds:
-        try:
-            from_environment(kind)
-        except AgentPathError as error:
-            advice = "correct or unset the variable"
-            yield Check(area="settings", name=kind.__name__, state="error", found=str(error), advice=advice)
-        else:
-            yield Check(area="settings", name=kind.__name__, state="ok", found="environment and defaults are valid")
     known = {_PREFIX + field.name.upper() for kind in kinds for field in fields(kind)} | {_GOLD_VARIABLE}
     for name in sorted(name for name in os.environ if name.startswith(_PREFIX) and name not in known):
         near = difflib.get_close_matches(name, known, n=1)
         advice = f"did you mean {near[0]}?" if near else "unset it; nothing reads it"
-        yield Check(area="settings", name=name, state="warning", found="is no setting", advice=advice)
+        yield Check(area=area, name=name, state="warning", found="is no setting", advice=advice)
 
 
 def _gold() -> Check:

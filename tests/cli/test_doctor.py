@@ -46,7 +46,7 @@ def test_a_sound_installation_has_nothing_to_do(agentpath: Command) -> None:
         ("OTEL_TRACES_EXPORTER", "agentpath", "otlp", "warning", "otlp,agentpath"),
         ("OTEL_TRACES_SAMPLER", "traceidratio", "sampler", "warning", "parentbased"),
         ("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", "100", "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", "warning", "raise"),
-        ("AGENTPATH_QUEUE_SIZE", "many", "OnlineSettings", "error", "correct or unset"),
+        ("AGENTPATH_QUEUE_SIZE", "many", "environment", "error", "correct or unset"),
         ("AGENTPATH_QEUE_SIZE", "9", "AGENTPATH_QEUE_SIZE", "warning", "AGENTPATH_QUEUE_SIZE"),
         ("AGENTPATH_GOLD", "/nowhere", "AGENTPATH_GOLD", "error", "agentpath gold validate"),
     ],
