@@ -26,6 +26,7 @@ Pair: TypeAlias = tuple[int, int]
 """(gold position, run position)."""
 Point: TypeAlias = tuple[int, int, int]
 """(gold position, run position, weight) of two steps of one tool."""
+_Link: TypeAlias = "tuple[int, int, int, _Link | None]"
 
 _SIMILARITY_BITS: Final = 30
 SIMILARITY_ONE: Final = 1 << _SIMILARITY_BITS
@@ -36,45 +37,62 @@ NO_PAIR: Final = -1
 _PAIR, _BOTH, _GOLD, _RUN = range(4)
 
 
-def optimal_pairs(points: Sequence[Point], gold: int, run: int) -> list[Pair]:
-    """Return the optimal pairs of ``gold`` and ``run`` steps, by whichever way is shorter."""
-    if len(points) * len(points) <= 2 * gold * run:
-        return best_chain(points, gold, run)
+def optimal_pairs(points: Sequence[Point], gold: int, run: int, most: int) -> list[Pair]:
+    """Return the optimal pairs of ``gold`` and ``run`` steps, ``most`` of them at most, by whichever way is shorter."""
+    if len(points) * len(points) <= 6 * gold * run:
+        return best_chain(points, gold, run, most)
     weights = [[NO_PAIR] * run for _ in range(gold)]
     for row, column, weight in points:
         weights[row][column] = weight
     return best_pairs(weights)
 
 
-def best_chain(points: Sequence[Point], gold: int, run: int) -> list[Pair]:
+def best_chain(points: Sequence[Point], gold: int, run: int, most: int = 0) -> list[Pair]:
     """Return the optimal pairs among ``points`` (ascending), as ``best_pairs`` does, but fast where they are few.
 
+    ``most`` is how many pairs there are in the optimum, at most: points that too few can precede are left out.
     Points are visited from the end; each takes the best of those that may follow it. O(points squared).
     """
-    edit = 1 << (gold + run)
-    similarity_shift = gold + run + (gold + run).bit_length()
+    # One place more on each side than there are, so that the point before all others has one.
+    edit = 1 << (gold + run + 2)
+    similarity_shift = gold + run + 2 + (gold + run).bit_length()
     # Short numbers where there is no similarity to hold.
     bits = _SIMILARITY_BITS + min(gold, run).bit_length() if any(point[2] for point in points) else 0
     pair = 1 << (similarity_shift + bits)
-    last_gold, last_run = gold - 1, run - 1
-    done: list[tuple[int, int, int, int]] = []
+    last_gold = gold - 1
+    # A point, its value, and the link that follows; by the number of pairs from the point on.
+    levels: list[list[_Link]] = []
     # The last point visited stands before all others, takes nothing and starts the way.
     for row, column, weight in (*reversed(points), (-1, -1, 0)):
-        left, there = last_gold - row, last_run - column
-        # What follows: nothing but edits, or the best later point after the edits between.
-        best, following = -edit * (left if left > there else there), -1
-        for at, (other_row, other_column, value, _) in enumerate(done):
-            left, there = other_row - row, other_column - column
-            if left > 0 < there and (found := value - edit * ((left if left > there else there) - 1)) > best:
-                best, following = found, at
-        if row >= 0:
-            best += pair + (weight << similarity_shift) + (1 << (gold + last_run - column)) + (1 << (last_gold - row))
-        done.append((row, column, best, following))
+        best, following, level = 0, None, len(levels)
+        # More pairs beat everything else, so the highest level with a point that may follow has the best one.
+        while level and following is None:
+            level -= 1
+            for link in levels[level]:
+                there = link[1] - column
+                left = link[0] - row
+                if there > 0 < left:
+                    found = link[2] - edit * (left if left > there else there)
+                    if following is None or found > best:
+                        best, following = found, link
+        if following is None:
+            left, there = gold - row, run - column
+            best = -edit * (left if left > there else there)
+        else:
+            level += 1
+        if 0 <= row < most - level - 1 or 0 <= column < most - level - 1:
+            continue
+        value = (
+            best + pair + edit + (weight << similarity_shift) + (1 << (gold + run - column)) + (1 << (last_gold - row))
+        )
+        if level == len(levels):
+            levels.append([])
+        levels[level].append((row, column, value, following))
     pairs: list[Pair] = []
-    at = done[-1][3]
-    while at >= 0:
-        row, column, _, at = done[at]
-        pairs.append((row, column))
+    link = levels[-1][-1][3]
+    while link is not None:
+        pairs.append((link[0], link[1]))
+        link = link[3]
     return pairs
 
 

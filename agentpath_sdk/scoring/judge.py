@@ -72,7 +72,8 @@ def _middle(run: Run, start: int, gold_end: int, run_end: int) -> list[Pair]:
     forced = None if plan.any_must_succeed else forced_pairs(gold, letters)
     if forced is not None:
         return [(start + row, start + column) for row, column in forced]
-    points = _full_points(run, start, gold_end, run_end) if plan.uniform else None
+    most = LCSseq.similarity(gold, letters)
+    points = _full_points(run, start, gold_end, run_end, most) if plan.uniform else None
     if points is None:
         points = [
             (row, column, weight)
@@ -81,17 +82,21 @@ def _middle(run: Run, start: int, gold_end: int, run_end: int) -> list[Pair]:
             for column, other in enumerate(letters)
             if letter == other and (weight := _weight(run, start + row, start + column)) >= 0
         ]
-    return [(start + row, start + column) for row, column in optimal_pairs(points, len(gold), len(letters))]
+    if plan.any_must_succeed:
+        # Calls that failed may not count, so that there may be fewer.
+        most = 0
+    return [(start + row, start + column) for row, column in optimal_pairs(points, len(gold), len(letters), most)]
 
 
-def _full_points(run: Run, start: int, gold_end: int, run_end: int) -> list[Point] | None:
+def _full_points(run: Run, start: int, gold_end: int, run_end: int, most: int) -> list[Point] | None:
     """Return the pairs met in full if the optimal alignment surely has no others: if there can be no more pairs."""
     classes, others = run.plan.classes[start:gold_end], run.classes[start:run_end]
-    most = LCSseq.similarity(run.plan.letters[start:gold_end], run.letters[start:run_end])
     if LCSseq.similarity(classes, others) < most:
         return None
     points: list[Point] = []
     for row, number in enumerate(classes):
+        if number not in others:
+            continue
         column = -1
         for _ in range(others.count(number)):
             column = others.index(number, column + 1)

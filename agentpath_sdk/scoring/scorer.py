@@ -62,7 +62,7 @@ def score_path(
         HEALTH.fault("scoring.score_path", error)
         if HEALTH.raise_faults:
             raise
-        return not_evaluated(f"scoring failed with {type(error).__name__}", trajectory, gold_path)
+        return not_evaluated(f"scoring failed with {type(error).__name__}", trajectory, gold_path, mode=mode)
 
 
 def score_best(
@@ -86,10 +86,12 @@ def score_best(
         score = score_path(trajectory, path, mode=mode, settings=given)
         if best is None or _is_better(score, path, best, trajectory, given):
             best = score, path
-    return not_evaluated(_NO_GOLD, trajectory) if best is None else best[0]
+    return not_evaluated(_NO_GOLD, trajectory, mode=mode) if best is None else best[0]
 
 
-def not_evaluated(reason: str, trajectory: Trajectory, gold: GoldPath | None = None) -> PathScore:
+def not_evaluated(
+    reason: str, trajectory: Trajectory, gold: GoldPath | None = None, *, mode: Mode = "aligned"
+) -> PathScore:
     """Return a score without numbers that says why; findings that need no gold path are there, and the goal.
 
     ``reason`` in a few words, such as ``no gold path``; it must hold no user data.
@@ -103,7 +105,7 @@ def not_evaluated(reason: str, trajectory: Trajectory, gold: GoldPath | None = N
         dict.fromkeys(_PATH_METRICS, reason) | reasons,
         goal,
         reason,
-        "aligned",
+        mode,
         (None, None) if gold is None else (gold.id, gold.version),
         trajectory.completeness,
         (render_without_gold, trajectory),
@@ -114,7 +116,7 @@ def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: Scoring
     if trajectory.completeness == "known_incomplete" or trajectory.stop_reason not in _SCORED:
         refusal = _why_not(trajectory)
         if refusal is not None:
-            return not_evaluated(refusal, trajectory, gold)
+            return not_evaluated(refusal, trajectory, gold, mode=mode)
     plan = plan_for(gold, settings)
     run = read_run(plan, trajectory)
     pairs: list[Pair] | None = None
@@ -124,7 +126,7 @@ def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: Scoring
         metrics = plan.perfect.copy()
         value = plan.perfect_composite
     elif len(run.letters) * len(plan.letters) > _MOST_CELLS:
-        return not_evaluated(_TOO_LONG, trajectory, gold)
+        return not_evaluated(_TOO_LONG, trajectory, gold, mode=mode)
     else:
         pairs, metrics, reasons = measure(run, mode)
     if trajectory.goal is None and gold.answer is None:

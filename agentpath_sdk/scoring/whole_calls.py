@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
+from agentpath_sdk.scoring.alignment import Pair
 from agentpath_sdk.scoring.executed import Run
 from agentpath_sdk.scoring.matching import maximum_assignment, maximum_matching
 from agentpath_sdk.scoring.pairs import FULL, UNKNOWN, Verdict
@@ -21,13 +22,18 @@ WholeCalls: TypeAlias = tuple[int, float | None, int | None]
 calls of one tool); a run step whose unknown arguments leave both undecided, else None."""
 
 
-def match_whole_calls(run: Run) -> WholeCalls:
-    """Return the maximum matching.
+def match_whole_calls(run: Run, doubtful: Sequence[Pair]) -> WholeCalls:
+    """Return the maximum matching; ``doubtful`` are the alignment's pairs that are not of one class.
 
     Each tool is solved by itself, as calls of different tools never compete; a tool needs a closer look only if
     calls of it are left over on both sides once equal ones are paired.
     """
     plan = run.plan
+    if len(doubtful) == 1 and plan.letters == run.letters and plan.distinct is not None:
+        gold, at = doubtful[0]
+        near = _last_pair(run, gold, at) if run.classes[at] < 0 else None
+        if near is not None:
+            return len(plan.letters) - 1, len(plan.letters) - 1 + near, None
     left, left_runs = _left_over(run)
     passed = len(plan.classes) - len(left)
     if not left or not left_runs:

@@ -18,6 +18,7 @@ from agentpath_sdk.scoring.alignment import (
     best_pairs,
     edits,
     forced_pairs,
+    optimal_pairs,
 )
 from agentpath_sdk.scoring.scorer import score_path
 from agentpath_sdk.trajectories.model import ToolCall, Trajectory
@@ -73,6 +74,7 @@ def test_both_ways_of_aligning_give_what_trying_everything_gives(weights: list[l
     points = [(g, r, weight) for g, line in enumerate(weights) for r, weight in enumerate(line) if weight != NO_PAIR]
     assert best_pairs(weights) == best
     assert best_chain(points, len(weights), len(weights[0])) == best
+    assert optimal_pairs(points, len(weights), len(weights[0]), len(best)) == best
 
 
 @given(st.text("abc", max_size=6), st.text("abc", max_size=6))
