@@ -178,14 +178,15 @@ class _Clock:
         return self.now
 
 
-def _assembler(clock: _Clock, *, keep_history: bool = False) -> Assembler:
-    return Assembler(OnlineSettings(), clock, keep_history=keep_history)
+def _assembler(clock: _Clock, *, keep_history: bool = False, open_traces: int = 10_000) -> Assembler:
+    return Assembler(OnlineSettings(max_open_traces=open_traces), clock, keep_history=keep_history)
 
 
 def _live(assembler: Assembler, clock: _Clock, first: int, count: int) -> int:
     """Feed whole runs, one every hundredth of a second, and return how many had their verdict."""
     found = 0
-    for number in range(first, first + count):
+    # Six digits throughout, so that every run is as large as the next.
+    for number in range(100_000 + first, 100_000 + first + count):
         clock.now += 0.01
         for record in run_of(number):
             assembler.add(record)
@@ -245,11 +246,12 @@ def _open_trace_memory(*, keep_history: bool) -> Row:
 
 def _growth() -> Row:
     clock = _Clock()
-    assembler = _assembler(clock)
+    # A smaller bound, so that every table is full before the first reading.
+    assembler = _assembler(clock, open_traces=1_000)
     _live(assembler, clock, 0, 2_000)
     grown = _held(lambda: _live(assembler, clock, 2_000, 10_000))
     note = f"from 2,000 to 12,000 runs; {assembler.retained_traces:,} kept for late spans"
-    return Row(name="growth over 10,000 more runs", value=grown / 1_000, unit="kB", goal=1_000, note=note)
+    return Row(name="growth over 10,000 more runs", value=grown / 1_000, unit="kB", goal=100, note=note)
 
 
 def rows() -> list[Row]:

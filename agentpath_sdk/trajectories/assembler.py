@@ -13,6 +13,7 @@ from agentpath_sdk.trajectories.dialects import spoken
 from agentpath_sdk.trajectories.model import Trajectory
 from agentpath_sdk.trajectories.open_trace import RUNS, OpenTrace
 from agentpath_sdk.trajectories.reconstruct import Reconstruction, reconstruct_trace
+from agentpath_sdk.trajectories.remembered import Remembered
 from agentpath_sdk.trajectories.span_record import SpanRecord
 from agentpath_sdk.trajectories.tree import CALLS
 
@@ -72,8 +73,8 @@ class Assembler:
         self._count = count
         self._open: OrderedDict[str, OpenTrace] = OrderedDict()
         self._settled: OrderedDict[str, OpenTrace] = OrderedDict()
-        # Hashes of runs with a verdict that were let go: what comes for them comes too late.
-        self._released: OrderedDict[int, None] = OrderedDict()
+        # Runs with a verdict that were let go: what comes for them comes too late.
+        self._released = Remembered(settings.max_open_traces)
         # Of traces no span has come of: agents started, spans lost.
         self._started: OrderedDict[str, set[str]] = OrderedDict()
         self._dropped: OrderedDict[str, None] = OrderedDict()
@@ -190,24 +191,20 @@ class Assembler:
         )
 
     def _too_late(self, record: SpanRecord) -> bool:
-        if hash(record.parent_span_id) not in self._released and hash(record.span_id) not in self._released:
+        if record.parent_span_id not in self._released and record.span_id not in self._released:
             return False
         # What hangs below it comes too late as well.
-        self._forget(record.span_id)
+        self._released.add(record.span_id)
         self._count("trajectories.span_after_release", 1)
         return True
-
-    def _forget(self, *span_ids: str) -> None:
-        for span_id in span_ids:
-            self._released[hash(span_id)] = None
-        _trim(self._released, self._settings.max_open_traces)
 
     def _too_many(self, trace: OpenTrace, record: SpanRecord) -> bool:
         limit = self._settings.max_spans_per_trace
         if len(trace) < limit:
             return False
         settled = [run for run in trace.emitted if run in trace.runs and run not in trace.closing]
-        self._forget(*trace.release(settled))
+        for run in trace.release(settled):
+            self._released.add(run)
         if len(trace) < limit or (len(trace) < 2 * limit and spoken(record)[0] in RUNS):
             return False
         trace.dropped = True
@@ -367,7 +364,8 @@ class Assembler:
         for run in trace.closing:
             self._runs.pop((trace.trace_id, run), None)
         self._homeless.pop(trace.trace_id, None)
-        self._forget(*trace.emitted, *trace.runs)
+        for run in (*trace.emitted, *trace.runs):
+            self._released.add(run)
 
 
 def _wanted(trace: OpenTrace, told: Reconstruction, runs: Collection[str], *, homeless: bool) -> set[str]:
