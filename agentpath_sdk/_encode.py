@@ -48,20 +48,32 @@ def encode(
     When ``suspect`` says so of the encoded text, ``redact`` gets the plain JSON value and returns a clean one, before
     anything is cut to the limit.
     """
-    text = _fast(value, limit)
-    cut, plain, plain_known = False, None, False
-    if text is None:
-        plain, cut = to_plain(value, limit + _MARGIN)
-        plain_known = True
-        text = _dump(plain)
+    if not _may_be_long(value, limit):
+        try:
+            data = orjson.dumps(value, option=_OPTIONS)
+        except (TypeError, ValueError, RecursionError):
+            data = None
+        # orjson writes NaN and infinity as null: look closer where there is a null. What is far beyond the limit is
+        # made again within bounds, so that what follows costs no more than the limit allows.
+        if data is not None and b"null" not in data and len(data) <= 4 * (limit + _MARGIN):
+            text = data.decode()
+            if len(text) <= limit and (suspect is None or not suspect(text)):
+                # As a NamedTuple's own constructor would, at a third of its cost.
+                return _new(Encoded, (text, False))
+    return _encode_with_care(value, limit, suspect, redact)
+
+
+def _encode_with_care(
+    value: Any, limit: int, suspect: Callable[[str], bool] | None, redact: Callable[[Any], Any] | None
+) -> Encoded:
+    plain, cut = to_plain(value, limit + _MARGIN)
+    text = _dump(plain)
     if suspect is not None and redact is not None and suspect(text):
-        plain = redact(plain if plain_known else decode(text))
-        plain_known = True
+        plain = redact(plain)
         text = _dump(plain)
     if len(text) <= limit:
-        # As a NamedTuple's own constructor would, at a third of its cost.
-        return _new(Encoded, (text, cut))
-    return Encoded(_dump(_shrink(plain if plain_known else decode(text), max(limit, 16))), True)
+        return Encoded(text, cut)
+    return Encoded(_dump(_shrink(plain, max(limit, 16))), True)
 
 
 def decode(text: str | bytes) -> Any:
@@ -80,19 +92,6 @@ def decode(text: str | bytes) -> Any:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
-
-
-def _fast(value: Any, limit: int) -> str | None:
-    """Return the JSON of a value made of JSON types only, None where more care is needed."""
-    if _may_be_long(value, limit):
-        return None
-    try:
-        data = orjson.dumps(value, option=_OPTIONS)
-    except (TypeError, ValueError, RecursionError):
-        return None
-    # orjson writes NaN and infinity as null; look closer only where there is a null at all. A text far beyond the
-    # limit is made again with bounds, so that what follows costs no more than the limit allows.
-    return None if b"null" in data or len(data) > 4 * (limit + _MARGIN) else data.decode()
 
 
 def _may_be_long(value: Any, limit: int) -> bool:

@@ -16,6 +16,7 @@ from agentpath_sdk import _secret_forms as forms
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk._plain import REDACTED as MARKER
 from agentpath_sdk._plain import is_dict, is_list, to_plain
+from agentpath_sdk._secret_forms import may_hold_secret
 
 __all__ = ["FAILED", "MARKER", "Rule", "add_rule", "is_secret_name", "redact", "redact_text", "suspicious"]
 
@@ -78,7 +79,7 @@ def redact_text(text: str) -> str:
 
 def suspicious(text: str) -> bool:
     """Return False only if ``text`` (plain, or the JSON of a value) surely holds nothing that would be redacted."""
-    return bool(_rules) or forms.may_hold_secret(text, is_secret_name)
+    return bool(_rules) or may_hold_secret(text, is_secret_name)
 
 
 @lru_cache(maxsize=4_096)
@@ -135,7 +136,7 @@ class _Redactor:
     def _text(self, text: str) -> str:
         for secret in self._known:
             text = text.replace(secret, MARKER)
-        return forms.clean_text(text, MARKER, is_secret_name) if forms.may_hold_secret(text, is_secret_name) else text
+        return forms.clean_text(text, MARKER, is_secret_name) if may_hold_secret(text, is_secret_name) else text
 
 
 _NAME_KEYS: Final = frozenset({"name", "key", "header", "field", "param"})

@@ -102,7 +102,10 @@ def _encoded(recording: Recording, value: Any, limit: int) -> Encoded:
     known = recording.root.secrets
     try:
         if not known:
-            return encode(value, limit, suspect=suspicious, redact=partial(_redacted, recording))
+            encoded = encode(value, limit)
+            # What was cut has to be searched before the cut, so that no part of a secret is left at its edge.
+            if not encoded.truncated and not suspicious(encoded.text):
+                return encoded
         return encode(value, limit, suspect=partial(_holds, known), redact=partial(_redacted, recording))
     except Exception as error:
         HEALTH.fault("tracing.encode", error)

@@ -9,7 +9,7 @@ import sys
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 import wrapt
 
@@ -232,14 +232,16 @@ def _trace_tools(obj: Any, tools: Any) -> None:
         tools[:] = [_traced_tool(tool, None) for tool in tools]
         return
     try:
-        obj.tools = (
-            _traced_mapping(tools) if isinstance(tools, Mapping) else tuple(_traced_tool(t, None) for t in tools)
-        )
+        obj.tools = _traced_mapping(tools) if _is_mapping(tools) else tuple(_traced_tool(t, None) for t in tools)
     except (AttributeError, TypeError) as error:
         raise ConfigurationError(
             f"the tools of {type(obj).__name__!r} cannot be replaced ({error}); "
             "apply trace_tool to each of them before giving them to the agent"
         ) from None
+
+
+def _is_mapping(tools: Any) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(tools, Mapping)
 
 
 def _traced_mapping(tools: Mapping[Any, Any]) -> dict[Any, Any]:

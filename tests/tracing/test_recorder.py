@@ -337,7 +337,7 @@ def test_no_state_is_left_of_ended_runs(make_recorder: Any) -> None:
         recorder.end(("t", number), door="h")
         recorder.end(("a", number), door="h", error=ValueError("x") if number % 3 else None)
     assert recorder.open_count() == 0
-    assert recorder._by_key == {}
+    assert all(recorder.get((kind, n)) is None for kind in "atu" for n in range(500))
 
 
 def test_shutdown_ends_what_is_open_inner_calls_first(make_recorder: Any) -> None:
