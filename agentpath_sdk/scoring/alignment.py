@@ -7,26 +7,16 @@ of cells is a comparison of integers and nothing depends on rounding.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-__all__ = [
-    "NO_PAIR",
-    "SIMILARITY_ONE",
-    "Pair",
-    "Point",
-    "best_chain",
-    "best_pairs",
-    "edits",
-    "forced_pairs",
-    "optimal_pairs",
-]
+__all__ = ["NO_PAIR", "SIMILARITY_ONE", "Pair", "best_chain", "best_pairs", "edits", "longest"]
 
 Pair: TypeAlias = tuple[int, int]
 """(gold position, run position)."""
-Point: TypeAlias = tuple[int, int, int]
-"""(gold position, run position, weight) of two steps of one tool."""
 _Link: TypeAlias = "tuple[int, int, int, _Link | None]"
+"""A point, its value, and the link that follows; None = the end of both sides."""
 
 _SIMILARITY_BITS: Final = 30
 SIMILARITY_ONE: Final = 1 << _SIMILARITY_BITS
@@ -37,60 +27,57 @@ NO_PAIR: Final = -1
 _PAIR, _BOTH, _GOLD, _RUN = range(4)
 
 
-def optimal_pairs(points: Sequence[Point], gold: int, run: int, most: int) -> list[Pair]:
-    """Return the optimal pairs of ``gold`` and ``run`` steps, ``most`` of them at most, by whichever way is shorter."""
-    if len(points) * len(points) <= 6 * gold * run:
-        return best_chain(points, gold, run, most)
-    weights = [[NO_PAIR] * run for _ in range(gold)]
-    for row, column, weight in points:
-        weights[row][column] = weight
-    return best_pairs(weights)
+def longest(points: Sequence[Pair]) -> list[list[Pair]]:
+    """Return the points that are in an alignment of the most pairs, by how many pairs are to follow (none first).
 
-
-def best_chain(points: Sequence[Point], gold: int, run: int, most: int = 0) -> list[Pair]:
-    """Return the optimal pairs among ``points`` (ascending), as ``best_pairs`` does, but fast where they are few.
-
-    ``most`` is how many pairs there are in the optimum, at most: points that too few can precede are left out.
-    Points are visited from the end; each takes the best of those that may follow it. O(points squared).
+    ``points`` ascend by gold position, and within one descend by run position. Where each list holds one point there
+    is no other alignment of as many pairs. By patience sorting, O(points x log points).
     """
-    # One place more on each side than there are, so that the point before all others has one.
-    edit = 1 << (gold + run + 2)
-    similarity_shift = gold + run + 2 + (gold + run).bit_length()
-    # Short numbers where there is no similarity to hold.
-    bits = _SIMILARITY_BITS + min(gold, run).bit_length() if any(point[2] for point in points) else 0
-    pair = 1 << (similarity_shift + bits)
-    last_gold = gold - 1
-    # A point, its value, and the link that follows; by the number of pairs from the point on.
-    levels: list[list[_Link]] = []
-    # The last point visited stands before all others, takes nothing and starts the way.
-    for row, column, weight in (*reversed(points), (-1, -1, 0)):
-        best, following, level = 0, None, len(levels)
-        # More pairs beat everything else, so the highest level with a point that may follow has the best one.
-        while level and following is None:
-            level -= 1
-            for link in levels[level]:
-                there = link[1] - column
-                left = link[0] - row
-                if there > 0 < left:
+    before: list[int] = []
+    tails: list[int] = []
+    for _, run in points:
+        found = bisect_left(tails, run)
+        before.append(found)
+        tails[found : found + 1] = (run,)
+    most = len(tails)
+    levels: list[list[Pair]] = [[] for _ in tails]
+    tails = []
+    for point, found in zip(reversed(points), reversed(before), strict=True):
+        follow = bisect_left(tails, -point[1])
+        tails[follow : follow + 1] = (-point[1],)
+        if found + follow + 1 == most:
+            levels[follow].append(point)
+    return levels
+
+
+def best_chain(levels: Sequence[Sequence[Pair]], weights: Mapping[Pair, int], gold: int, run: int) -> list[Pair]:
+    """Return the optimal pairs among ``longest`` points, ascending.
+
+    ``weights`` are 0 to ``SIMILARITY_ONE`` per point, or empty where all weigh the same. Each point takes the best of
+    those of the level below that lie beyond it.
+    """
+    edit = 1 << (gold + run)
+    shift = gold + run + (2 * (gold + run) + 2).bit_length()
+    below: list[_Link] = [(gold, run, 0, None)]
+    for points in levels:
+        current: list[_Link] = []
+        for row, column in points:
+            best, following = None, None
+            for link in below:
+                left, there = link[0] - row, link[1] - column
+                if left > 0 < there:
+                    # One more than the edits between, for each link: the same for all alignments.
                     found = link[2] - edit * (left if left > there else there)
-                    if following is None or found > best:
+                    if best is None or found > best:
                         best, following = found, link
-        if following is None:
-            left, there = gold - row, run - column
-            best = -edit * (left if left > there else there)
-        else:
-            level += 1
-        if 0 <= row < most - level - 1 or 0 <= column < most - level - 1:
-            continue
-        value = (
-            best + pair + edit + (weight << similarity_shift) + (1 << (gold + run - column)) + (1 << (last_gold - row))
-        )
-        if level == len(levels):
-            levels.append([])
-        levels[level].append((row, column, value, following))
+            value = (best or 0) + (1 << (gold + run - 1 - column)) + (1 << (gold - 1 - row))
+            if weights:
+                value += weights[row, column] << shift
+            current.append((row, column, value, following))
+        below = current
+    link: _Link | None = max(below, key=lambda link: link[2] - edit * max(link[0], link[1])) if levels else None
     pairs: list[Pair] = []
-    link = levels[-1][-1][3]
-    while link is not None:
+    while link is not None and link[3] is not None:
         pairs.append((link[0], link[1]))
         link = link[3]
     return pairs
@@ -142,25 +129,6 @@ def _fill(weights: Sequence[Sequence[int]]) -> list[bytearray]:
             move[column] = taken
         below = current
     return moves
-
-
-def forced_pairs(gold: str, run: str) -> list[Pair] | None:
-    """Return the pairs where there is nothing to choose, else None.
-
-    That is so when each tool on both sides occurs once on each, in the same order: all of them are paired, and no
-    other alignment has as many. Also when there is no such tool.
-    """
-    pairs: list[Pair] = []
-    last = -1
-    for position, letter in enumerate(gold):
-        found = run.find(letter)
-        if found < 0:
-            continue
-        if found <= last or gold.count(letter) > 1 or run.count(letter) > 1:
-            return None
-        pairs.append((position, found))
-        last = found
-    return pairs
 
 
 def edits(pairs: Sequence[Pair], gold: int, run: int) -> int:

@@ -136,6 +136,8 @@ def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: Scoring
         goal = _add_goal(trajectory, gold, metrics, reasons)
     problem = None
     if value is None:
+        value = composite(plan.parts, metrics) if plan.parts else None
+    if value is None:
         value, problem = _composite(plan, metrics, reasons)
     if value is None:
         reasons["composite"] = problem or "unknown"

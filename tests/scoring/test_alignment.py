@@ -17,8 +17,7 @@ from agentpath_sdk.scoring.alignment import (
     best_chain,
     best_pairs,
     edits,
-    forced_pairs,
-    optimal_pairs,
+    longest,
 )
 from agentpath_sdk.scoring.scorer import score_path
 from agentpath_sdk.trajectories.model import ToolCall, Trajectory
@@ -48,6 +47,12 @@ def every_alignment(rows: int, columns: int) -> list[Pairs]:
     ]
 
 
+def points_of(weights: list[list[int]]) -> list[tuple[int, int]]:
+    return [
+        (gold, run) for gold, line in enumerate(weights) for run in reversed(range(len(line))) if line[run] != NO_PAIR
+    ]
+
+
 def rank(pairs: Pairs, weight: Any, rows: int, columns: int) -> tuple[Any, ...]:
     """Return the rank by the rule: tools, similarity, fewest edits, earliest run positions, earliest gold."""
     return (
@@ -71,20 +76,29 @@ def brute_force(weights: list[list[int]]) -> list[tuple[int, int]]:
 @given(WEIGHTS)
 def test_both_ways_of_aligning_give_what_trying_everything_gives(weights: list[list[int]]) -> None:
     best = brute_force(weights)
-    points = [(g, r, weight) for g, line in enumerate(weights) for r, weight in enumerate(line) if weight != NO_PAIR]
+    points = points_of(weights)
+    weighed = {(gold, run): weights[gold][run] for gold, run in points}
     assert best_pairs(weights) == best
-    assert best_chain(points, len(weights), len(weights[0])) == best
-    assert optimal_pairs(points, len(weights), len(weights[0]), len(best)) == best
+    assert best_chain(longest(points), weighed, len(weights), len(weights[0])) == best
 
 
-@given(st.text("abc", max_size=6), st.text("abc", max_size=6))
-def test_forced_pairs_are_the_only_optimum(gold: str, run: str) -> None:
-    forced = forced_pairs(gold, run)
-    if forced is None or not gold or not run:
-        return
-    allowed = [p for p in every_alignment(len(gold), len(run)) if all(gold[g] == run[r] for g, r in p)]
+@settings(max_examples=150, deadline=None)
+@given(WEIGHTS)
+def test_longest_points_are_those_of_all_alignments_with_the_most_pairs(weights: list[list[int]]) -> None:
+    points = set(points_of(weights))
+    allowed = [pairs for pairs in every_alignment(len(weights), len(weights[0])) if points.issuperset(pairs)]
     most = max(len(pairs) for pairs in allowed)
-    assert [list(pairs) for pairs in allowed if len(pairs) == most] == [forced]
+    levels = longest(points_of(weights))
+    assert len(levels) == most
+    for follow, level in enumerate(levels):
+        assert set(level) == {pairs[most - 1 - follow] for pairs in allowed if len(pairs) == most}
+
+
+@settings(max_examples=100, deadline=None)
+@given(WEIGHTS)
+def test_without_weights_edits_and_places_decide(weights: list[list[int]]) -> None:
+    flat = [[min(weight, 0) for weight in line] for line in weights]
+    assert best_chain(longest(points_of(flat)), {}, len(flat), len(flat[0])) == brute_force(flat)
 
 
 def test_edits_count_a_replaced_step_once() -> None:
