@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -24,6 +25,7 @@ _SMALL: Final = 12
 """A text is never cut shorter than this; rather, entries are left out."""
 _LONG_INTEGER: Final = re.compile(r"\d{17}")
 _LONG_CONTAINER: Final = 1_000
+_PLAIN_KINDS: Final = frozenset({str, int, bool, type(None)})
 _new: Final[Callable[[Any, Any], Encoded]] = vars(tuple)["__new__"]
 # Dataclasses have fields that say "do not print me", which orjson does not know.
 _OPTIONS: Final = orjson.OPT_PASSTHROUGH_DATACLASS
@@ -55,7 +57,8 @@ def encode(
             data = None
         # orjson writes NaN and infinity as null: look closer where there is a null. What is far beyond the limit is
         # made again within bounds, so that what follows costs no more than the limit allows.
-        if data is not None and b"null" not in data and len(data) <= 4 * (limit + _MARGIN):
+        fits = data is not None and len(data) <= 4 * (limit + _MARGIN)
+        if data is not None and fits and (b"null" not in data or not _may_hold_nan(value)):
             text = data.decode()
             if len(text) <= limit and (suspect is None or not suspect(text)):
                 # As a NamedTuple's own constructor would, at a third of its cost.
@@ -92,6 +95,16 @@ def decode(text: str | bytes) -> Any:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def _may_hold_nan(value: Any) -> bool:
+    """Return whether NaN or infinity is somewhere in a value made of JSON types, or may be."""
+    kind = kind_of(value)
+    if kind is dict:
+        return any(map(_may_hold_nan, value.values()))
+    if kind is list or kind is tuple:
+        return any(map(_may_hold_nan, value))
+    return not (kind in _PLAIN_KINDS or (kind is float and isfinite(value)))
 
 
 def _may_be_long(value: Any, limit: int) -> bool:

@@ -36,16 +36,16 @@ def _bare(provider: TracerProvider) -> Callable[[], object]:
     tracer = provider.get_tracer("bare")
 
     def search(**arguments: Any) -> dict[str, Any]:
-        attributes = {semconv.OPERATION_NAME: "execute_tool", semconv.TOOL_NAME: "search", semconv.AGENT_NAME: "bot"}
+        attributes = {
+            semconv.OPERATION_NAME: "execute_tool",
+            semconv.TOOL_NAME: "search",
+            semconv.AGENT_NAME: "bot",
+            semconv.TOOL_CALL_ARGUMENTS: json.dumps(arguments),
+        }
         with tracer.start_as_current_span("execute_tool search", attributes=attributes) as span:
             result = RESULT
-            span.set_attributes(
-                {
-                    semconv.TOOL_CALL_ARGUMENTS: json.dumps(arguments),
-                    semconv.TOOL_CALL_RESULT: json.dumps(result),
-                    semconv.STEP_OUTCOME: "ok",
-                }
-            )
+            span.set_attribute(semconv.TOOL_CALL_RESULT, json.dumps(result))
+            span.set_attribute(semconv.STEP_OUTCOME, "ok")
             return result
 
     def agent() -> None:

@@ -101,8 +101,10 @@ def take_content(
         recording.late = {**recording.late, semconv.STEP_PARTIAL_ITEMS: partial_items}
     if not recording.capture:
         return
-    if result is not UNSET and recording.kind in STEP_KINDS and semconv.TOOL_CALL_RESULT not in recording.content:
-        content.put_result(recording, result, limit)
+    if recording.kind in STEP_KINDS:
+        if result is not UNSET and semconv.TOOL_CALL_RESULT not in recording.content:
+            content.put_result(recording, result, limit)
+        return
     if semconv.OUTPUT_MESSAGES not in recording.content:
         if answer is not None:
             content.put_text(recording, answer, role="assistant", limit=limit)

@@ -74,7 +74,7 @@ class OpenCalls:
             if recording.agent is not None and recording.kind in STEP_KINDS:
                 recording.agent.last_call_interrupted = outcome == "interrupted"
             recording.forget_cycles()
-            return True
+        return True
 
     def forget_alias(self, key: Hashable, recording: Recording) -> None:
         """Let go of a further key of a call that is still open."""

@@ -16,11 +16,12 @@ import wrapt
 from agentpath_sdk._plain import is_dict, is_list, kind_of
 from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.tracing.binding import Binder, inner_function, partial_function, raw_function
-from agentpath_sdk.tracing.calls import CallKind, Plan, run
+from agentpath_sdk.tracing.calls import CallKind, Plan
 from agentpath_sdk.tracing.frameworks import wrapped_by_integration
 from agentpath_sdk.tracing.messages import field_of
 from agentpath_sdk.tracing.options import CallOptions
 from agentpath_sdk.tracing.picking import check_pick
+from agentpath_sdk.tracing.running import runner_for
 
 __all__ = ["AGENT_METHODS", "TOOL_METHODS", "TracedFunction", "TracedObject", "traced", "traced_methods"]
 
@@ -67,7 +68,7 @@ class TracedFunction(_FunctionWrapper):
     __bound_function_wrapper__ = _TracedMethod
 
     def __init__(self, wrapped: Any, plan: Plan) -> None:
-        super().__init__(wrapped, functools.partial(run(_code_flags(wrapped)), plan))
+        super().__init__(wrapped, functools.partial(runner_for(_code_flags(wrapped)), plan))
         self._self_plan = plan
 
     @property
