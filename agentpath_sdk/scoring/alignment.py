@@ -75,11 +75,11 @@ def best_chain(levels: Sequence[Sequence[Pair]], weights: Mapping[Pair, int], go
                 value += weights[row, column] << shift
             current.append((row, column, value, following))
         below = current
-    link: _Link | None = max(below, key=lambda link: link[2] - edit * max(link[0], link[1])) if levels else None
     pairs: list[Pair] = []
-    while link is not None and link[3] is not None:
-        pairs.append((link[0], link[1]))
-        link = link[3]
+    first: _Link | None = max(below, key=lambda link: link[2] - edit * max(link[0], link[1])) if levels else None
+    while first is not None and first[3] is not None:
+        pairs.append((first[0], first[1]))
+        first = first[3]
     return pairs
 
 

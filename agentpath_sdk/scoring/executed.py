@@ -64,7 +64,7 @@ def read_run(plan: Plan, trajectory: Trajectory) -> Run | None:
         or (plan.answered and not _answered(trajectory))
     ):
         return read_any_run(plan, trajectory)
-    given = [step.arguments for step in steps]
+    given: list[Any] = [step.arguments for step in steps]
     try:
         if given == wanted and (not plan.traps or _boolean_where_wanted(plan, given)):
             return None

@@ -87,6 +87,11 @@ def _compare_known(step: PlanStep, arguments: Any) -> Verdict:
     passed, total, named = True, 0.0, 0
     for name, matcher, kind, expected, folded in step.keys:
         value = given.get(name, _MISSING)
+        if kind < EXACT and value == expected and type(value) is not bool:
+            # The most frequent case first.
+            named += 1
+            total += 1.0
+            continue
         if value is not _MISSING:
             named += 1
         elif kind != IGNORED and name in step.defaults:

@@ -74,8 +74,6 @@ class Plan:
     parts: tuple[Part, ...]
     """The weights' parts where they are all there is to the composite, else empty."""
     good_path: float
-    identity: tuple[str | None, str | None]
-    """Gold path id and version."""
     between: dict[tuple[int, int], Verdict] = field(default_factory=dict[tuple[int, int], Verdict])
     """Verdict of a gold step on a call of another step's class; filled when first asked for."""
     weights_between: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
@@ -150,7 +148,6 @@ def _compile(gold: GoldPath, settings: ScoringSettings) -> Plan:
         weights=weights,
         parts=weights.parts if weights.without_goal is None else (),
         good_path=settings.good_path if gold.good_path is None else gold.good_path,
-        identity=(gold.id, gold.version),
     )
 
 

@@ -104,12 +104,12 @@ def not_evaluated(
         metrics,
         dict.fromkeys(_PATH_METRICS, reason) | reasons,
         goal,
-        reason,
-        mode,
-        (None, None) if gold is None else (gold.id, gold.version),
-        trajectory.completeness,
-        (render_without_gold, trajectory),
+        ((mode, *_identity(gold), trajectory.completeness, reason), render_without_gold, trajectory),
     )
+
+
+def _identity(gold: GoldPath | None) -> tuple[str | None, str | None]:
+    return (None, None) if gold is None else (gold.id, gold.version)
 
 
 def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: ScoringSettings) -> PathScore:
@@ -149,11 +149,14 @@ def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: Scoring
         metrics,
         reasons,
         goal,
-        problem,
-        mode,
-        plan.identity,
-        trajectory.completeness,
-        (render, plan, trajectory, pairs, mode),
+        (
+            (mode, plan.gold.id, plan.gold.version, trajectory.completeness, problem),
+            render,
+            plan,
+            trajectory,
+            pairs,
+            mode,
+        ),
     )
 
 
