@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import NoOpTracerProvider
 
 from agentpath_sdk import redaction
-from agentpath_sdk.configure import Handle, configure, flush, shutdown
+from agentpath_sdk.configuration import Handle, configure, flush, shutdown
 from agentpath_sdk.errors import AgentPathError, ConfigurationError, FileFormatError
 from agentpath_sdk.gold.model import CallStep, GoldPath
 from agentpath_sdk.online.exporter import AgentPathExporter
