@@ -35,6 +35,8 @@ def match_whole_calls(run: Run, doubtful: Sequence[Pair]) -> WholeCalls:
         if graded is not None:
             passed = len(plan.letters) - len(doubtful)
             return passed, passed + graded, None
+    if plan.distinct is not None and plan.distinct.issubset(run.classes):
+        return len(plan.letters), float(len(plan.letters)), None
     left, left_runs = _left_over(run)
     passed = len(plan.classes) - len(left)
     if not left or not left_runs:
@@ -123,7 +125,7 @@ def _solve_tool(run: Run, letter: str) -> tuple[int, WholeCalls]:
         return equal, (smaller, float(smaller), None)
     verdicts = [[run.verdict(gold, at) for at in runs] for gold in golds]
     column = next((at for line in verdicts for at, one in enumerate(line) if one is UNKNOWN), None)
-    passed, graded = _solve(verdicts)
+    passed, graded = _solve(verdicts, equal if run.plan.uniform else None)
     return equal, (passed, graded, None if column is None else runs[column])
 
 
@@ -148,8 +150,8 @@ def _full_pairs(run: Run, golds: Sequence[int], runs: Sequence[int]) -> int:
     return len(runs) - len(left)
 
 
-def _solve(verdicts: list[list[Verdict]]) -> tuple[int, float | None]:
-    """Return the largest number of passing pairs, and the largest sum of similarities."""
+def _solve(verdicts: list[list[Verdict]], passed: int | None) -> tuple[int, float | None]:
+    """Return the most pairs that can pass (``passed`` where that is known) and the largest sum of similarities."""
     if len(verdicts) == 1 or len(verdicts[0]) == 1:
         flat = [verdict for line in verdicts for verdict in line]
         return int(any(verdict[0] for verdict in flat)), max(verdict[1] for verdict in flat)
@@ -157,7 +159,8 @@ def _solve(verdicts: list[list[Verdict]]) -> tuple[int, float | None]:
         return _two_by_two(*verdicts)
     columns = _useful_columns(verdicts)
     lines = [[line[column] for column in columns] for line in verdicts]
-    passed = len(maximum_matching([[at for at, one in enumerate(line) if one[0]] for line in lines], len(columns)))
+    if passed is None:
+        passed = len(maximum_matching([[at for at, one in enumerate(line) if one[0]] for line in lines], len(columns)))
     small, large = sorted((len(lines), len(columns)))
     if small * small * large > _MOST_WORK:
         return passed, None
@@ -173,6 +176,8 @@ def _two_by_two(first: list[Verdict], second: list[Verdict]) -> tuple[int, float
 
 def _useful_columns(verdicts: Sequence[Sequence[Verdict]]) -> list[int]:
     """Return the run calls that can matter: of calls that compare alike (a loop's), no more than there are rows."""
+    if len(verdicts[0]) <= len(verdicts):
+        return list(range(len(verdicts[0])))
     seen: Counter[tuple[Verdict, ...]] = Counter()
     useful: list[int] = []
     for column, verdict in enumerate(zip(*verdicts, strict=True)):
