@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from agentpath_sdk._guard import guard
 from agentpath_sdk.errors import ConfigurationError
@@ -43,10 +43,11 @@ def as_exporter(sink: ScoreSink) -> ScoreExporter:
     Raises:
         ConfigurationError: it is neither an exporter nor callable.
     """
-    if hasattr(sink, "export"):
-        return sink
-    if callable(sink):
+    if all(hasattr(sink, name) for name in ("export", "flush", "shutdown")):
+        return cast("ScoreExporter", sink)
+    if callable(sink) and not hasattr(sink, "export"):
         return _CallableExporter(sink)
     raise ConfigurationError(
-        f"score_exporters: {sink!r} is neither a score exporter nor a callable; give e.g. JsonlScoreExporter(path) or print"
+        f"score_exporters: {sink!r} is neither a score exporter (export, flush, shutdown) nor a callable; "
+        "give e.g. JsonlScoreExporter(path) or print"
     )

@@ -203,7 +203,8 @@ class Pipeline:
 
     def _flush(self, closing: _Closing, timeout: float) -> bool:
         deadline = time.monotonic() + timeout
-        self._closing = closing
+        if self._closing != "all":
+            self._closing = closing
         done = self._worker.run_now(timeout)
         for hold in list(self._holds):
             hold.release_all()
