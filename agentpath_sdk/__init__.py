@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from agentpath_sdk.configure import configure, flush, shutdown
+    from agentpath_sdk.configuration import configure, flush, shutdown
     from agentpath_sdk.gold.model import GoldPath
     from agentpath_sdk.gold.registry import GoldPathRegistry
     from agentpath_sdk.scoring.score import PathScore
@@ -45,13 +45,13 @@ _HOMES: Final = {
     "PathScore": "scoring.score",
     "ToolCall": "trajectories.model",
     "Trajectory": "trajectories.model",
-    "configure": "configure",
+    "configure": "configuration",
     "current_run": "tracing.outcomes",
-    "flush": "configure",
+    "flush": "configuration",
     "read_trajectories": "trajectories.files",
     "record_outcome": "tracing.outcomes",
     "score_path": "scoring.scorer",
-    "shutdown": "configure",
+    "shutdown": "configuration",
     "trace_agent": "tracing.decorators",
     "trace_step": "tracing.decorators",
     "trace_tool": "tracing.decorators",
@@ -63,7 +63,6 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    # Also undoes the import system's habit of binding the submodule ``configure`` under the function's name.
     globals()[name] = value
     return value
 

@@ -10,11 +10,12 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, cast
+from math import isfinite
+from typing import Any, Final, NamedTuple
 
 import orjson
 
-from agentpath_sdk._plain import TOO_LARGE, to_plain
+from agentpath_sdk._plain import TOO_LARGE, is_dict, is_list, kind_of, to_plain
 
 __all__ = ["Encoded", "decode", "encode"]
 
@@ -24,6 +25,8 @@ _SMALL: Final = 12
 """A text is never cut shorter than this; rather, entries are left out."""
 _LONG_INTEGER: Final = re.compile(r"\d{17}")
 _LONG_CONTAINER: Final = 1_000
+_PLAIN_KINDS: Final = frozenset({str, int, bool, type(None)})
+_new: Final[Callable[[Any, Any], Encoded]] = vars(tuple)["__new__"]
 # Dataclasses have fields that say "do not print me", which orjson does not know.
 _OPTIONS: Final = orjson.OPT_PASSTHROUGH_DATACLASS
 
@@ -47,20 +50,33 @@ def encode(
     When ``suspect`` says so of the encoded text, ``redact`` gets the plain JSON value and returns a clean one, before
     anything is cut to the limit.
     """
-    text = _fast(value, limit)
-    cut, plain, plain_known = False, None, False
-    if text is None:
-        plain, cut = to_plain(value, limit + _MARGIN)
-        plain_known = True
-        text = _dump(plain)
+    if not _may_be_long(value, limit):
+        try:
+            data = orjson.dumps(value, option=_OPTIONS)
+        except (TypeError, ValueError, RecursionError):
+            data = None
+        # orjson writes NaN and infinity as null: look closer where there is a null. What is far beyond the limit is
+        # made again within bounds, so that what follows costs no more than the limit allows.
+        fits = data is not None and len(data) <= 4 * (limit + _MARGIN)
+        if data is not None and fits and (b"null" not in data or not _may_hold_nan(value)):
+            text = data.decode()
+            if len(text) <= limit and (suspect is None or not suspect(text)):
+                # As a NamedTuple's own constructor would, at a third of its cost.
+                return _new(Encoded, (text, False))
+    return _encode_with_care(value, limit, suspect, redact)
+
+
+def _encode_with_care(
+    value: Any, limit: int, suspect: Callable[[str], bool] | None, redact: Callable[[Any], Any] | None
+) -> Encoded:
+    plain, cut = to_plain(value, limit + _MARGIN)
+    text = _dump(plain)
     if suspect is not None and redact is not None and suspect(text):
-        plain = redact(plain if plain_known else decode(text))
-        plain_known = True
+        plain = redact(plain)
         text = _dump(plain)
     if len(text) <= limit:
-        # As a NamedTuple's own constructor would, at a third of its cost.
-        return tuple.__new__(Encoded, (text, cut))
-    return Encoded(_dump(_shrink(plain if plain_known else decode(text), max(limit, 16))), True)
+        return Encoded(text, cut)
+    return Encoded(_dump(_shrink(plain, max(limit, 16))), True)
 
 
 def decode(text: str | bytes) -> Any:
@@ -81,28 +97,25 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _fast(value: Any, limit: int) -> str | None:
-    """Return the JSON of a value made of JSON types only, None where more care is needed."""
-    if _may_be_long(value, limit):
-        return None
-    try:
-        data = orjson.dumps(value, option=_OPTIONS)
-    except (TypeError, ValueError, RecursionError):
-        return None
-    # orjson writes NaN and infinity as null; look closer only where there is a null at all. A text far beyond the
-    # limit is made again with bounds, so that what follows costs no more than the limit allows.
-    return None if b"null" in data or len(data) > 4 * (limit + _MARGIN) else data.decode()
+def _may_hold_nan(value: Any) -> bool:
+    """Return whether NaN or infinity is somewhere in a value made of JSON types, or may be."""
+    kind = kind_of(value)
+    if kind is dict:
+        return any(map(_may_hold_nan, value.values()))
+    if kind is list or kind is tuple:
+        return any(map(_may_hold_nan, value))
+    return not (kind in _PLAIN_KINDS or (kind is float and isfinite(value)))
 
 
 def _may_be_long(value: Any, limit: int) -> bool:
-    kind = type(value)
+    kind = kind_of(value)
     if kind is str:
         return len(value) > limit
     if kind is dict:
         if len(value) > _LONG_CONTAINER:
             return True
         for item in value.values():
-            inner = type(item)
+            inner = kind_of(item)
             if inner is str:
                 if len(item) > limit:
                     return True
@@ -139,13 +152,12 @@ def _shrink(value: Any, budget: int) -> Any:
         return value
     if isinstance(value, str):
         return _shorten(value, budget)
-    if isinstance(value, dict):
-        entries = cast("dict[str, Any]", value)
-        parts = [_Part(k, v, len(_dump(v)), len(_dump(k)) + 2) for k, v in entries.items()]
+    if is_dict(value):
+        parts = [_Part(k, v, len(_dump(v)), len(_dump(k)) + 2) for k, v in value.items()]
         return {part.key: part.value for part in _fit(parts, budget - 2, _left_out_entry)}
-    if isinstance(value, list):
-        items = [_Part(None, v, len(_dump(v)), 1) for v in cast("list[Any]", value)]
-        return [part.value for part in _fit(items, budget - 2, _left_out_item)]
+    if is_list(value):
+        kept = _fit([_Part(None, v, len(_dump(v)), 1) for v in value], budget - 2, _left_out_item)
+        return [part.value for part in kept]
     return TOO_LARGE if budget >= len(TOO_LARGE) + 2 else "…"
 
 

@@ -7,16 +7,32 @@ import os
 import threading
 import time
 from collections import Counter
+from functools import cache
 from types import TracebackType
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from structlog.stdlib import BoundLogger
 
 __all__ = ["HEALTH", "Health", "guard"]
 
 _LOG_EVERY_SECONDS: Final = 60.0
 
-# The stdlib logger, as libraries do: silent until the application configures logging.
-_logger = logging.getLogger("agentpath_sdk")
-_logger.addHandler(logging.NullHandler())
+# structlog over the stdlib logger, as libraries should: silent until the application configures logging.
+logging.getLogger("agentpath_sdk").addHandler(logging.NullHandler())
+
+
+@cache
+def _logger() -> BoundLogger:
+    # Loaded with the first thing worth saying; a healthy process never pays for it.
+    import structlog
+
+    logger: BoundLogger = structlog.wrap_logger(
+        logging.getLogger("agentpath_sdk"),
+        processors=[structlog.stdlib.filter_by_level, structlog.stdlib.render_to_log_kwargs],
+        wrapper_class=structlog.stdlib.BoundLogger,
+    )
+    return logger
 
 
 class Health:
@@ -39,12 +55,16 @@ class Health:
         self.count(f"fault.{place}")
         if self._may_log(place):
             # Never the message or the traceback: either may hold the user's data.
-            _logger.warning("agentpath: %s failed with %s; the agent is not affected", place, type(error).__name__)
+            _logger().warning(
+                f"agentpath: {place} failed with {type(error).__name__}; the agent is not affected",
+                place=place,
+                error_type=type(error).__name__,
+            )
 
     def note(self, place: str, text: str) -> None:
         """Log ``text`` at most once a minute for ``place``; ``text`` must hold no user data."""
         if self._may_log(place):
-            _logger.warning("agentpath: %s: %s", place, text)
+            _logger().warning(f"agentpath: {place}: {text}", place=place)
 
     def counts(self) -> dict[str, int]:
         """Return a copy of all counters."""

@@ -20,11 +20,11 @@ import uuid
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard, cast
 
 import orjson
 
-__all__ = ["REDACTED", "TOO_LARGE", "to_plain"]
+__all__ = ["REDACTED", "TOO_LARGE", "is_dict", "is_list", "is_sequence", "kind_of", "to_plain"]
 
 TOO_LARGE: Final = "<too large>"
 REDACTED: Final = "[redacted]"
@@ -35,6 +35,25 @@ _MAX_DIGITS: Final = 1_000
 _SECRET_NAMES: Final = frozenset({"SecretStr", "SecretBytes", "Secret"})
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _MISSING: Final = object()
+
+
+kind_of: Final[Callable[[Any], type[Any]]] = cast(Any, type)
+"""``type`` as a type checker can follow it: the true class also of proxies."""
+
+
+def is_dict(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Return whether ``value`` is a dict."""
+    return isinstance(value, dict)
+
+
+def is_list(value: Any) -> TypeGuard[list[Any]]:
+    """Return whether ``value`` is a list."""
+    return isinstance(value, list)
+
+
+def is_sequence(value: Any) -> TypeGuard[list[Any] | tuple[Any, ...]]:
+    """Return whether ``value`` is a list or a tuple."""
+    return isinstance(value, list | tuple)
 
 
 def to_plain(value: Any, room: int) -> tuple[Any, bool]:
@@ -56,7 +75,8 @@ class _Walk:
     def plain(self, value: Any) -> Any:
         """Return the plain form of ``value``; whatever goes wrong gives a marker."""
         self.left -= 1
-        convert = _EXACT.get(type(value))
+        kind = kind_of(value)
+        convert = _EXACT.get(kind)
         try:
             if convert is not None:
                 return convert(self, value)
@@ -120,14 +140,15 @@ class _Walk:
             yield item
 
     def _by_ancestry(self, value: Any) -> Any:
-        ancestry = type(value).__mro__
-        if issubclass(type(value), enum.Enum):
+        kind = kind_of(value)
+        ancestry = kind.__mro__
+        if issubclass(kind, enum.Enum):
             return self.plain(object.__getattribute__(value, "_value_"))
         if _is_secret(ancestry):
             return REDACTED
-        if issubclass(type(value), tuple) and isinstance(getattr(type(value), "_fields", None), tuple):
-            names = cast("tuple[str, ...]", type(value)._fields)
-            return self.entries(value, zip(names, tuple.__iter__(value), strict=False))
+        names: Any = _static(kind, "_fields")
+        if issubclass(kind, tuple) and is_sequence(names):
+            return self.entries(value, zip(names, _iterate_tuple(value), strict=False))
         for base in ancestry:
             convert = _EXACT.get(base)
             if convert is not None:
@@ -135,16 +156,16 @@ class _Walk:
         return self._by_shape(value)
 
     def _by_shape(self, value: Any) -> Any:
-        kind = type(value)
+        kind = kind_of(value)
         if "__pydantic_fields__" in kind.__dict__ or "__pydantic_core_schema__" in kind.__dict__:
             return self._pydantic(value)
         fields = _static(kind, "__dataclass_fields__")
-        if isinstance(fields, dict):
-            shown = [(f.name, f.repr) for f in cast("dict[str, Any]", fields).values() if _is_field(f)]
+        if is_dict(fields):
+            shown = [(f.name, f.repr) for f in fields.values() if _is_field(f)]
             return self._fields(value, shown)
         attributes = _static(kind, "__attrs_attrs__")
-        if isinstance(attributes, tuple):
-            return self._fields(value, [(a.name, a.repr is not False) for a in cast("tuple[Any, ...]", attributes)])
+        if is_sequence(attributes):
+            return self._fields(value, [(a.name, a.repr is not False) for a in attributes])
         if kind.__module__.partition(".")[0] == "numpy":
             return self._numpy(value)
         if isinstance(wrapped := _static(kind, "__wrapped__", _MISSING), property) or wrapped is not _MISSING:
@@ -156,23 +177,24 @@ class _Walk:
         return self.entries(value, ((n, _stored(value, n) if shown else _HIDDEN) for n, shown in names))
 
     def _pydantic(self, value: Any) -> Any:
-        declared = cast("dict[str, Any]", _static(type(value), "__pydantic_fields__", {}))
+        declared = cast("dict[str, Any]", _static(kind_of(value), "__pydantic_fields__", {}))
         if list(declared) == ["root"]:
             return self.plain(_stored(value, "root"))
         names = [(n, _shown(f)) for n, f in declared.items() if getattr(f, "exclude", None) is not True]
         fields = [(n, _stored(value, n) if shown else _HIDDEN) for n, shown in names]
         extra = _slot(value, "__pydantic_extra__")
-        if type(extra) is dict:
-            fields.extend(list(cast("dict[str, Any]", extra).items()))
+        if is_dict(extra):
+            fields.extend(list(_dict_items(extra)))
         return self.entries(value, fields)
 
     def _numpy(self, value: Any) -> Any:
-        numpy = sys.modules.get("numpy")
+        numpy: Any = sys.modules.get("numpy")
+        kind = kind_of(value)
         if numpy is None:
             return marker(value)
-        if issubclass(type(value), numpy.generic):
+        if issubclass(kind, numpy.generic):
             return self.plain(numpy.generic.item(value))
-        if type(value) is numpy.ndarray:
+        if kind is numpy.ndarray:
             if value.size > self.room:
                 self.cut = True
                 value = value.reshape(-1)[: self.room]
@@ -180,8 +202,9 @@ class _Walk:
         return marker(value)
 
     def _proxied(self, value: Any) -> Any:
-        wrapt = sys.modules.get("wrapt")
-        if wrapt is not None and issubclass(type(value), wrapt.ObjectProxy):
+        wrapt: Any = sys.modules.get("wrapt")
+        kind = kind_of(value)
+        if wrapt is not None and issubclass(kind, wrapt.ObjectProxy):
             return self._inside(value, lambda: self.plain(value.__wrapped__))
         return marker(value)
 
@@ -195,7 +218,7 @@ _HIDDEN: Final = _Hidden()
 
 def marker(value: Any) -> str:
     """Return the stand-in for what has no JSON form: its type's name, never an address or content."""
-    kind = type(value)
+    kind = kind_of(value)
     if kind is types.FunctionType or kind is types.BuiltinFunctionType:
         return f"<function {value.__qualname__}>"
     if issubclass(kind, type):
@@ -236,9 +259,9 @@ def _memory(walk: _Walk, value: memoryview) -> Any:
 
 def _unordered(walk: _Walk, value: Any) -> Any:
     """Return a set as a list in the order of its items' JSON."""
-    base = set if issubclass(type(value), set) else frozenset
-    items = walk.items(value, list(itertools.islice(base.__iter__(value), walk.room)))
-    return sorted(items, key=_sort_key) if isinstance(items, list) else items
+    iterate = _iterate_set if isinstance(value, set) else _iterate_frozenset
+    items = walk.items(value, list(itertools.islice(iterate(value), walk.room)))
+    return sorted(items, key=_sort_key) if is_list(items) else items
 
 
 def _sort_key(plain: Any) -> tuple[str, Any]:
@@ -255,17 +278,25 @@ def _exception(walk: _Walk, value: BaseException) -> Any:
     return {"exception": type(value).__qualname__, "args": walk.plain(arguments)}
 
 
+# The built-in methods themselves: a subclass may have its own.
+_dict_items: Final[Callable[[Any], Iterable[tuple[Any, Any]]]] = vars(dict)["items"]
+_iterate_list: Final[Callable[[Any], Iterator[Any]]] = vars(list)["__iter__"]
+_iterate_tuple: Final[Callable[[Any], Iterator[Any]]] = vars(tuple)["__iter__"]
+_iterate_deque: Final[Callable[[Any], Iterator[Any]]] = vars(deque)["__iter__"]
+_iterate_set: Final[Callable[[Any], Iterator[Any]]] = vars(set)["__iter__"]
+_iterate_frozenset: Final[Callable[[Any], Iterator[Any]]] = vars(frozenset)["__iter__"]
+
 _EXACT: Final[dict[type, Callable[[_Walk, Any], Any]]] = {
     types.NoneType: lambda w, v: None,
     bool: lambda w, v: v,
     int: _integer,
     float: _float,
     str: lambda w, v: w.text(str.__str__(v)),
-    dict: lambda w, v: w.entries(v, list(itertools.islice(dict.items(v), w.room))),
+    dict: lambda w, v: w.entries(v, list(itertools.islice(_dict_items(v), w.room))),
     types.MappingProxyType: lambda w, v: w.entries(v, list(v.items())),
-    list: lambda w, v: w.items(v, list.__iter__(v)),
-    tuple: lambda w, v: w.items(v, tuple.__iter__(v)),
-    deque: lambda w, v: w.items(v, list(itertools.islice(deque.__iter__(v), w.room))),
+    list: lambda w, v: w.items(v, _iterate_list(v)),
+    tuple: lambda w, v: w.items(v, _iterate_tuple(v)),
+    deque: lambda w, v: w.items(v, list(itertools.islice(_iterate_deque(v), w.room))),
     set: _unordered,
     frozenset: _unordered,
     range: lambda w, v: w.items(v, v),
@@ -315,13 +346,14 @@ def _stored(value: Any, name: str) -> Any:
         stored = object.__getattribute__(value, "__dict__")
     except AttributeError:
         stored = None
-    if type(stored) is dict and name in cast("dict[str, Any]", stored):
-        return cast("dict[str, Any]", stored)[name]
+    if kind_of(stored) is dict and is_dict(stored) and name in stored:
+        return stored[name]
     return _slot(value, name)
 
 
 def _slot(value: Any, name: str) -> Any:
-    member = _static(type(value), name)
+    kind = kind_of(value)
+    member = _static(kind, name)
     if isinstance(member, types.MemberDescriptorType):
         try:
             return member.__get__(value)

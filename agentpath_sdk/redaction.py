@@ -10,12 +10,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection
 from functools import lru_cache
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from agentpath_sdk import _secret_forms as forms
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk._plain import REDACTED as MARKER
-from agentpath_sdk._plain import to_plain
+from agentpath_sdk._plain import is_dict, is_list, to_plain
+from agentpath_sdk._secret_forms import may_hold_secret
 
 __all__ = ["FAILED", "MARKER", "Rule", "add_rule", "is_secret_name", "redact", "redact_text", "suspicious"]
 
@@ -78,7 +79,7 @@ def redact_text(text: str) -> str:
 
 def suspicious(text: str) -> bool:
     """Return False only if ``text`` (plain, or the JSON of a value) surely holds nothing that would be redacted."""
-    return bool(_rules) or forms.may_hold_secret(text, is_secret_name)
+    return bool(_rules) or may_hold_secret(text, is_secret_name)
 
 
 @lru_cache(maxsize=4_096)
@@ -102,10 +103,10 @@ class _Redactor:
             value = rule(name, value)
         if isinstance(value, str):
             return self._text(value)
-        if isinstance(value, dict):
-            return self._entries(cast("dict[str, Any]", value))
-        if isinstance(value, list):
-            return self._items(cast("list[Any]", value))
+        if is_dict(value):
+            return self._entries(value)
+        if is_list(value):
+            return self._items(value)
         return value
 
     def _entries(self, entries: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +136,7 @@ class _Redactor:
     def _text(self, text: str) -> str:
         for secret in self._known:
             text = text.replace(secret, MARKER)
-        return forms.clean_text(text, MARKER, is_secret_name) if forms.may_hold_secret(text, is_secret_name) else text
+        return forms.clean_text(text, MARKER, is_secret_name) if may_hold_secret(text, is_secret_name) else text
 
 
 _NAME_KEYS: Final = frozenset({"name", "key", "header", "field", "param"})
@@ -154,9 +155,9 @@ def _collect(item: Any, found: list[Any]) -> None:
     """Add every text inside a redacted value to ``found``."""
     if isinstance(item, str):
         found.append(item)
-    elif isinstance(item, dict):
-        for inner in cast("dict[str, Any]", item).values():
+    elif is_dict(item):
+        for inner in item.values():
             _collect(inner, found)
-    elif isinstance(item, list):
-        for inner in cast("list[Any]", item):
+    elif is_list(item):
+        for inner in item:
             _collect(inner, found)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
     from opentelemetry.sdk.trace.id_generator import IdGenerator
 
-    from agentpath_sdk.configure import Gold
+    from agentpath_sdk.configuration import Gold
     from agentpath_sdk.gold.model import GoldPath
     from agentpath_sdk.online.pipeline import Pipeline
     from agentpath_sdk.online.record import ScoreRecord
@@ -173,7 +173,7 @@ def capture(
         FileFormatError: a gold file cannot be read.
     """
     from agentpath_sdk._guard import HEALTH
-    from agentpath_sdk.configure import listen_for_outcomes, trace_with
+    from agentpath_sdk.configuration import listen_for_outcomes, trace_with
     from agentpath_sdk.settings import resolve
 
     parts = resolve(settings)
@@ -194,7 +194,7 @@ def _captured(gold: Gold, mode: Mode, parts: Settings) -> tuple[Captured, Pipeli
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    from agentpath_sdk.configure import registry_of
+    from agentpath_sdk.configuration import registry_of
     from agentpath_sdk.online.pipeline import Pipeline
     from agentpath_sdk.online.processor import AgentPathSpanProcessor
     from agentpath_sdk.scoring.scorer import score_best

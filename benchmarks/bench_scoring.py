@@ -51,7 +51,9 @@ def rows() -> list[Row]:
     ]
 
 
-_NOTE = "floor = rapidfuzz distance over names + dict equality per position; 6-step gold paths, 5-10 steps a run, no cache"
+_NOTE = (
+    "floor = rapidfuzz distance over names + dict equality per position; 6-step gold paths, 5-10 steps a run, no cache"
+)
 
 
 def floor_of(names: Sequence[str], arguments: Sequence[dict[str, Any]], run: Trajectory) -> tuple[int, int]:
@@ -90,7 +92,9 @@ def _expected(step: CallStep) -> dict[str, Any]:
 
 def _pair(source: random.Random, gold: GoldPath, kind: str) -> Pair:
     # Copies, as arguments come out of decoded spans and are never the gold path's own objects.
-    steps = [ToolCall(tool=step.tool, arguments={k: _copy(v) for k, v in _expected(step).items()}) for step in gold.steps]
+    steps = [
+        ToolCall(tool=step.tool, arguments={k: _copy(v) for k, v in _expected(step).items()}) for step in gold.steps
+    ]
     if kind == "extra":
         for _ in range(source.choice((1, 1, 2, 4))):
             extra = ToolCall(tool=source.choice(_TOOLS), arguments=_arguments(source))

@@ -36,16 +36,16 @@ def _bare(provider: TracerProvider) -> Callable[[], object]:
     tracer = provider.get_tracer("bare")
 
     def search(**arguments: Any) -> dict[str, Any]:
-        attributes = {semconv.OPERATION_NAME: "execute_tool", semconv.TOOL_NAME: "search", semconv.AGENT_NAME: "bot"}
+        attributes = {
+            semconv.OPERATION_NAME: "execute_tool",
+            semconv.TOOL_NAME: "search",
+            semconv.AGENT_NAME: "bot",
+            semconv.TOOL_CALL_ARGUMENTS: json.dumps(arguments),
+        }
         with tracer.start_as_current_span("execute_tool search", attributes=attributes) as span:
             result = RESULT
-            span.set_attributes(
-                {
-                    semconv.TOOL_CALL_ARGUMENTS: json.dumps(arguments),
-                    semconv.TOOL_CALL_RESULT: json.dumps(result),
-                    semconv.STEP_OUTCOME: "ok",
-                }
-            )
+            span.set_attribute(semconv.TOOL_CALL_RESULT, json.dumps(result))
+            span.set_attribute(semconv.STEP_OUTCOME, "ok")
             return result
 
     def agent() -> None:
@@ -58,9 +58,7 @@ def _bare(provider: TracerProvider) -> Callable[[], object]:
 
 def _traced() -> Callable[[], object]:
     @trace_tool
-    def search(
-        query: str, limit: int, language: str, filters: dict[str, Any], note: str
-    ) -> dict[str, Any]:
+    def search(query: str, limit: int, language: str, filters: dict[str, Any], note: str) -> dict[str, Any]:
         return RESULT
 
     @trace_agent(name="bot")
@@ -80,7 +78,9 @@ def rows() -> list[Row]:
         ours, bare = _traced(), _bare(provider)
         sizes = f"arguments {len(json.dumps(ARGUMENTS))} B, result {len(json.dumps(RESULT))} B"
         return [
-            Row(name="traced tool call / bare span with json", value=ratio(ours, bare), unit="x", goal=1.15, note=sizes),
+            Row(
+                name="traced tool call / bare span with json", value=ratio(ours, bare), unit="x", goal=1.15, note=sizes
+            ),
             Row(name="traced tool call", value=median_seconds(ours, calls=CALLS) * 1e6, unit="us"),
             Row(name="bare span with json", value=median_seconds(bare, calls=CALLS) * 1e6, unit="us"),
             Row(name="encode and redact 1 kB / json.dumps", value=_encoding(), unit="x"),

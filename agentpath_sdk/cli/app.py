@@ -16,7 +16,6 @@ __all__ = ["app", "run"]
 
 app = typer.Typer(
     name="agentpath",
-    help="Trace live agents, rebuild the path each run took, score it against gold paths.",
     no_args_is_help=True,
     add_completion=False,
     # People's files never give a traceback; a fault of ours gives Python's plain one, without their data in it.
@@ -62,6 +61,23 @@ def run(arguments: Sequence[str]) -> int:
         note(f"agentpath: {error}")
         return 2
     return 0
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"agentpath-sdk {version('agentpath-sdk')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Trace live agents, rebuild the path each run took, score it against gold paths."""
 
 
 @app.command()
@@ -147,8 +163,11 @@ def show(
 
 
 @app.command()
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    counters: Annotated[bool, typer.Option("--counters", help="Also say what each health counter means.")] = False,
+    as_json: Json = False,
+) -> None:
     """Look at the installation and the environment, and say what to do."""
     from agentpath_sdk.cli.doctor import doctor as examine
 
-    raise typer.Exit(examine(as_json=as_json))
+    raise typer.Exit(examine(counters=counters, as_json=as_json))

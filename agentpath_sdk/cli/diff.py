@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -126,4 +127,4 @@ def _call(tool: str, arguments: Mapping[str, str]) -> str:
 
 
 def _value(value: Any) -> str:
-    return plain(f'"{value}"' if isinstance(value, str) else value, _LONGEST_VALUE)
+    return plain(json.dumps(value, ensure_ascii=False, default=str), _LONGEST_VALUE)

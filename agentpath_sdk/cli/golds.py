@@ -14,6 +14,7 @@ from agentpath_sdk.gold.model import GoldPath
 from agentpath_sdk.gold.registry import GoldPathRegistry, LookUp
 from agentpath_sdk.scoring.score import Mode
 from agentpath_sdk.scoring.scorer import not_evaluated, score_best
+from agentpath_sdk.settings import ScoringSettings, resolve
 from agentpath_sdk.trajectories.files import ReadItem
 
 __all__ = ["Golds"]
@@ -23,13 +24,19 @@ _OWN_KEYS = ("gold_trajectory", "gold")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Golds:
-    """The gold paths a command was given, and how to score with them."""
+    """The gold paths a command was given, and how to score with them.
+
+    Raises:
+        ConfigurationError: a setting in the environment is wrong.
+    """
 
     read: GoldRead = field(default_factory=GoldRead)
     given: GoldPathRegistry | None = None
     """Of `--gold`; wins over a record's own."""
     fallback: GoldPathRegistry | None = None
     """Of AGENTPATH_GOLD."""
+    settings: ScoringSettings = field(default_factory=lambda: resolve({}).scoring)
+    """Of the environment, as a service with that environment scores."""
 
     @classmethod
     def load(cls, sources: Sequence[Path]) -> Self:
@@ -51,7 +58,7 @@ class Golds:
         """
         own = None if self.given is not None else own_path(item.record, item.file)
         if own is not None:
-            return _scored(item, (own,), "record", 1.0, mode)
+            return self._against(item, (own,), "record", 1.0, mode)
         registry = self.given or self.fallback
         found = LookUp(reason="no gold path was given") if registry is None else registry.look_up(item.trajectory)
         if not found.paths:
@@ -61,7 +68,20 @@ class Golds:
                 gold_reason=found.reason,
                 file=item.file,
             )
-        return _scored(item, found.paths, str(found.how), found.confidence, mode)
+        return self._against(item, found.paths, str(found.how), found.confidence, mode)
+
+    def _against(
+        self, item: ReadItem, paths: Sequence[GoldPath], match: str, confidence: float, mode: Mode
+    ) -> ScoredRun:
+        score = score_best(item.trajectory, paths, mode=mode, settings=self.settings)
+        return ScoredRun(
+            trajectory=item.trajectory,
+            score=score,
+            gold_path=next((path for path in paths if path.id == score.gold_path_id), paths[0]),
+            gold_match=match,
+            gold_confidence=confidence,
+            file=item.file,
+        )
 
 
 def own_path(record: Mapping[str, Any] | None, file: str | None) -> GoldPath | None:
@@ -70,15 +90,3 @@ def own_path(record: Mapping[str, Any] | None, file: str | None) -> GoldPath | N
     if record is None or key is None:
         return None
     return parse_path({**record, "gold_trajectory": record[key]}, source=file or "<record>")
-
-
-def _scored(item: ReadItem, paths: Sequence[GoldPath], match: str, confidence: float, mode: Mode) -> ScoredRun:
-    score = score_best(item.trajectory, paths, mode=mode)
-    return ScoredRun(
-        trajectory=item.trajectory,
-        score=score,
-        gold_path=next(path for path in paths if path.id == score.gold_path_id),
-        gold_match=match,
-        gold_confidence=confidence,
-        file=item.file,
-    )

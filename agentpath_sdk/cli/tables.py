@@ -88,7 +88,7 @@ def runs_table(runs: Sequence[ScoredRun], summary: Summary | None = None, *, wid
 
     With ``summary`` a last row has the means over all its scores; below a ``width`` of 100 the metrics are left out.
     """
-    metrics = COLUMNS if width >= WIDE else {}
+    metrics: Mapping[str, str] = COLUMNS if width >= WIDE else {}
     table = _table()
     if metrics:
         table.caption = Text(_LEGEND, style="dim", justify="left")

@@ -60,12 +60,11 @@ def similarity(expected: Any, actual: Any) -> float:
     over the union of their keys; lists in order. A difference of representation only (``"1"`` and 1, case,
     outer blanks, order of words) leaves 0.99.
     """
-    kinds = type(expected), type(actual)
-    if kinds == (int, int):
+    if type(expected) is int and type(actual) is int:
         return 1.0 if expected == actual else 0.0
     if values_equal(expected, actual):
         return 1.0
-    if kinds == (str, str):
+    if type(expected) is str and type(actual) is str:
         return min(_ALMOST, _text_similarity(expected, actual))
     try:
         return min(_ALMOST, _graded(expected, actual, 0, [_BUDGET]))

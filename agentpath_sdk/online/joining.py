@@ -66,8 +66,9 @@ def _join_beside(provider: Any, pipeline: Pipeline) -> None:
     if plain is not None:
         plain.pipeline = pipeline
         return
-    _plain[provider] = AgentPathSpanProcessor(pipeline)
-    provider.add_span_processor(_plain[provider])
+    _plain[provider] = processor = AgentPathSpanProcessor(pipeline)
+    provider.add_span_processor(processor)
+    _move_to_front(provider, processor)
 
 
 def _join_before(provider: Any, pipeline: Pipeline, forward_to: SpanProcessor | SpanExporter) -> None:
@@ -80,3 +81,17 @@ def _join_before(provider: Any, pipeline: Pipeline, forward_to: SpanProcessor | 
     processor = ForwardingSpanProcessor(following, pipeline)
     known.append((forward_to, processor))
     provider.add_span_processor(processor)
+
+
+def _move_to_front(provider: Any, processor: SpanProcessor) -> None:
+    """Have the provider flush and shut down ``processor`` before the others: its ``evaluate`` spans go to them.
+
+    The SDK has no public way; where its inside looks different, the order stays and a flush of the provider sends
+    those spans with the next batch.
+    """
+    processors = getattr(provider, "_active_span_processor", None)
+    lock, order = getattr(processors, "_lock", None), getattr(processors, "_span_processors", None)
+    if processors is not None and lock is not None and isinstance(order, tuple):
+        with lock:
+            others = (other for other in processors._span_processors if other is not processor)
+            processors._span_processors = (processor, *others)

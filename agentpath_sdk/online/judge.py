@@ -65,7 +65,8 @@ class Judge:
         if before is not None and not replaces(record, before.record):
             HEALTH.count("online.less_complete_revision")
             return None
-        self._retain(key, _Retained(trajectory, found, record))
+        # A score is made of steps, not of events; they may be half of a long run's memory.
+        self._retain(key, _Retained(replace(trajectory, events=(), requested=()), found, record))
         return record
 
     def outcome(self, key: Key, goal: GoalWord) -> ScoreRecord | None:

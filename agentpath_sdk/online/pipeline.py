@@ -13,13 +13,14 @@ from opentelemetry import context as context_api
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
 
+from agentpath_sdk import semconv
 from agentpath_sdk._guard import HEALTH, guard
 from agentpath_sdk.online.cleaning import clean_goal, clean_span
 from agentpath_sdk.online.clock import SYSTEM_CLOCK, Clock
 from agentpath_sdk.online.emit import Emitter, score_attributes
 from agentpath_sdk.online.forks import reset_after_fork
 from agentpath_sdk.online.holding import Hold
-from agentpath_sdk.online.intake import VOCABULARY, Intake
+from agentpath_sdk.online.intake import RUN_OPERATIONS, VOCABULARY, Intake, attributes_of
 from agentpath_sdk.online.judge import Finder, Judge, Key, Scorer
 from agentpath_sdk.online.record import ScoreExporter, ScoreRecord
 from agentpath_sdk.online.spool import Spool, SpoolState
@@ -89,7 +90,11 @@ class Pipeline:
         self._senders: list[Callable[[float | None], bool]] = []
         self._on_first_span = on_first_span
         self._worker = Worker(self.step, name="pipeline", pending=self._pending, background=background)
-        self._intake = Intake(capacity=self.settings.queue_size, worker=self._worker)
+        self._intake = Intake(
+            capacity=self.settings.queue_size, traces=self.settings.max_open_traces, worker=self._worker
+        )
+        self.offer: Callable[[ReadableSpan], bool] = self._intake.offer
+        """Take an ended span if it may belong to an agent's run; return whether it was taken. Never blocks."""
         self._spools = tuple(self._spool(exporter, number) for number, exporter in enumerate(score_exporters, 1))
         self._closed = False
         self._reset()
@@ -124,10 +129,6 @@ class Pipeline:
             self._note_source(resource)
             self._begin()
         self._intake.started(span)
-
-    def offer(self, span: ReadableSpan) -> bool:
-        """Take an ended span if it may belong to an agent's run; return whether it was taken. Never blocks."""
-        return self._intake.offer(span)
 
     def offer_exported(self, span: ReadableSpan) -> bool:
         """As ``offer``, for an exporter: a span that a processor has already offered counts as taken."""
@@ -202,7 +203,8 @@ class Pipeline:
 
     def _flush(self, closing: _Closing, timeout: float) -> bool:
         deadline = time.monotonic() + timeout
-        self._closing = closing
+        if self._closing != "all":
+            self._closing = closing
         done = self._worker.run_now(timeout)
         for hold in list(self._holds):
             hold.release_all()
@@ -341,9 +343,12 @@ class Pipeline:
 
 def will_be_judged(span: ReadableSpan) -> bool:
     """Return whether an ended span is an agent's own, by its vocabulary, so that a verdict on it will come."""
-    context, attributes = span.context, span.attributes
-    if context is None or not context.trace_flags.sampled or not attributes:
+    attributes, context = attributes_of(span), span.context
+    operation = attributes.get(semconv.OPERATION_NAME)
+    if operation not in RUN_OPERATIONS and (operation is not None or not any(key in attributes for key in VOCABULARY)):
         return False
-    if not any(key in attributes for key in VOCABULARY):
+    if context is None or not context.trace_flags.sampled:
         return False
+    if operation in RUN_OPERATIONS and semconv.STEP_PHASE not in attributes:
+        return True  # no vocabulary says otherwise, and converting the span costs ten times as much
     return spoken(from_sdk(span))[0] in ("agent", "workflow")

@@ -44,6 +44,14 @@ class ScoreRecord:
     error_type: str | None = None
     """Type of the exception, when scoring itself failed and the score is therefore not evaluated."""
 
+    def __str__(self) -> str:
+        """Return one line for people: agent, score, label, and what went wrong first."""
+        score = self.score
+        value = f"not evaluated: {score.not_evaluated}" if score.value is None else f"{score.name} {score.value:.3f}"
+        first = score.alignment.first_divergence
+        label = "" if score.value is None else f" {score.label}"
+        return f"{self.agent or 'run'}: {value}{label}" + (f" ({first})" if first else "")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExportResult:

@@ -7,15 +7,16 @@ of cells is a comparison of integers and nothing depends on rounding.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
-__all__ = ["NO_PAIR", "SIMILARITY_ONE", "Pair", "Point", "best_chain", "best_pairs", "edits", "forced_pairs", "optimal_pairs"]
+__all__ = ["NO_PAIR", "SIMILARITY_ONE", "Pair", "best_chain", "best_pairs", "edits", "longest"]
 
 Pair: TypeAlias = tuple[int, int]
 """(gold position, run position)."""
-Point: TypeAlias = tuple[int, int, int]
-"""(gold position, run position, weight) of two steps of one tool."""
+_Link: TypeAlias = "tuple[int, int, int, _Link | None]"
+"""A point, its value, and the link that follows; None = the end of both sides."""
 
 _SIMILARITY_BITS: Final = 30
 SIMILARITY_ONE: Final = 1 << _SIMILARITY_BITS
@@ -26,45 +27,59 @@ NO_PAIR: Final = -1
 _PAIR, _BOTH, _GOLD, _RUN = range(4)
 
 
-def optimal_pairs(points: Sequence[Point], gold: int, run: int) -> list[Pair]:
-    """Return the optimal pairs of ``gold`` and ``run`` steps, by whichever way is shorter."""
-    if len(points) * len(points) <= 2 * gold * run:
-        return best_chain(points, gold, run)
-    weights = [[NO_PAIR] * run for _ in range(gold)]
-    for row, column, weight in points:
-        weights[row][column] = weight
-    return best_pairs(weights)
+def longest(points: Sequence[Pair]) -> list[list[Pair]]:
+    """Return the points that are in an alignment of the most pairs, by how many pairs are to follow (none first).
+
+    ``points`` ascend by gold position, and within one descend by run position. Where each list holds one point there
+    is no other alignment of as many pairs. By patience sorting, O(points x log points).
+    """
+    before: list[int] = []
+    tails: list[int] = []
+    for _, run in points:
+        found = bisect_left(tails, run)
+        before.append(found)
+        tails[found : found + 1] = (run,)
+    most = len(tails)
+    levels: list[list[Pair]] = [[] for _ in tails]
+    tails = []
+    for point, found in zip(reversed(points), reversed(before), strict=True):
+        follow = bisect_left(tails, -point[1])
+        tails[follow : follow + 1] = (-point[1],)
+        if found + follow + 1 == most:
+            levels[follow].append(point)
+    return levels
 
 
-def best_chain(points: Sequence[Point], gold: int, run: int) -> list[Pair]:
-    """Return the optimal pairs among ``points`` (ascending), as ``best_pairs`` does, but fast where they are few.
+def best_chain(levels: Sequence[Sequence[Pair]], weights: Mapping[Pair, int], gold: int, run: int) -> list[Pair]:
+    """Return the optimal pairs among ``longest`` points, ascending.
 
-    Points are visited from the end; each takes the best of those that may follow it. O(points squared).
+    ``weights`` are 0 to ``SIMILARITY_ONE`` per point, or empty where all weigh the same. Each point takes the best of
+    those of the level below that lie beyond it.
     """
     edit = 1 << (gold + run)
-    similarity_shift = gold + run + (gold + run).bit_length()
-    # Short numbers where there is no similarity to hold.
-    bits = _SIMILARITY_BITS + min(gold, run).bit_length() if any([point[2] for point in points]) else 0
-    pair = 1 << (similarity_shift + bits)
-    last_gold, last_run = gold - 1, run - 1
-    done: list[tuple[int, int, int, int]] = []
-    # The last point visited stands before all others, takes nothing and starts the way.
-    for row, column, weight in (*reversed(points), (-1, -1, 0)):
-        left, there = last_gold - row, last_run - column
-        # What follows: nothing but edits, or the best later point after the edits between.
-        best, following = -edit * (left if left > there else there), -1
-        for at, (other_row, other_column, value, _) in enumerate(done):
-            left, there = other_row - row, other_column - column
-            if left > 0 < there and (found := value - edit * ((left if left > there else there) - 1)) > best:
-                best, following = found, at
-        if row >= 0:
-            best += pair + (weight << similarity_shift) + (1 << (gold + last_run - column)) + (1 << (last_gold - row))
-        done.append((row, column, best, following))
+    shift = gold + run + (2 * (gold + run) + 2).bit_length()
+    below: list[_Link] = [(gold, run, 0, None)]
+    for points in levels:
+        current: list[_Link] = []
+        for row, column in points:
+            best, following = None, None
+            for link in below:
+                left, there = link[0] - row, link[1] - column
+                if left > 0 < there:
+                    # One more than the edits between, for each link: the same for all alignments.
+                    found = link[2] - edit * (left if left > there else there)
+                    if best is None or found > best:
+                        best, following = found, link
+            value = (best or 0) + (1 << (gold + run - 1 - column)) + (1 << (gold - 1 - row))
+            if weights:
+                value += weights[row, column] << shift
+            current.append((row, column, value, following))
+        below = current
     pairs: list[Pair] = []
-    at = done[-1][3]
-    while at >= 0:
-        row, column, _, at = done[at]
-        pairs.append((row, column))
+    first: _Link | None = max(below, key=lambda link: link[2] - edit * max(link[0], link[1])) if levels else None
+    while first is not None and first[3] is not None:
+        pairs.append((first[0], first[1]))
+        first = first[3]
     return pairs
 
 
@@ -114,25 +129,6 @@ def _fill(weights: Sequence[Sequence[int]]) -> list[bytearray]:
             move[column] = taken
         below = current
     return moves
-
-
-def forced_pairs(gold: str, run: str) -> list[Pair] | None:
-    """Return the pairs where there is nothing to choose, else None.
-
-    That is so when each tool on both sides occurs once on each, in the same order: all of them are paired, and no
-    other alignment has as many. Also when there is no such tool.
-    """
-    pairs: list[Pair] = []
-    last = -1
-    for position, letter in enumerate(gold):
-        found = run.find(letter)
-        if found < 0:
-            continue
-        if found <= last or gold.count(letter) > 1 or run.count(letter) > 1:
-            return None
-        pairs.append((position, found))
-        last = found
-    return pairs
 
 
 def edits(pairs: Sequence[Pair], gold: int, run: int) -> int:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from agentpath_sdk.scoring.alignment import Pair
 from agentpath_sdk.scoring.executed import Run
 from agentpath_sdk.scoring.pairs import UNKNOWN
-from agentpath_sdk.scoring.reasons import argument_reasons
+from agentpath_sdk.scoring.reasons import argument_reasons, well_formed
 from agentpath_sdk.scoring.score import LineKind, StepMatch
 
 __all__ = ["diff_lines"]
@@ -85,9 +85,9 @@ def _paired(run: Run, gold: int, at: int) -> StepMatch:
         kind="match" if passed or verdict is UNKNOWN else "wrong_arguments",
         similarity=near,
         arguments_passed=passed,
-        reasons={one.argument: one.reason for one in wrong},
-        gold_tool=run.plan.steps[gold].tool,
-        run_tool=run.calls[at].tool,
+        reasons={well_formed(one.argument): one.reason for one in wrong},
+        gold_tool=well_formed(run.plan.steps[gold].tool),
+        run_tool=well_formed(run.calls[at].tool),
     )
 
 
@@ -96,6 +96,6 @@ def _line(run: Run, gold: int | None, at: int | None, kind: LineKind) -> StepMat
         gold=gold,
         run=None if at is None else run.places[at],
         kind=kind,
-        gold_tool=None if gold is None else run.plan.steps[gold].tool,
-        run_tool=None if at is None else run.calls[at].tool,
+        gold_tool=None if gold is None else well_formed(run.plan.steps[gold].tool),
+        run_tool=None if at is None else well_formed(run.calls[at].tool),
     )

@@ -64,33 +64,32 @@ def read_run(plan: Plan, trajectory: Trajectory) -> Run | None:
         or (plan.answered and not _answered(trajectory))
     ):
         return read_any_run(plan, trajectory)
-    given = [step.arguments for step in steps]
+    given: list[Any] = [step.arguments for step in steps]
     try:
         if given == wanted and (not plan.traps or _boolean_where_wanted(plan, given)):
             return None
-        equal = [one == other for one, other in zip(given, wanted, strict=True)]
+        wrong = [at for at, arguments in enumerate(given) if arguments != wanted[at]]
     except Exception:
         # Somebody's own value raised when it was compared; the careful comparison comes next.
         return read_any_run(plan, trajectory)
-    return _same_tools(plan, steps, equal)
+    for at, name, boolean in plan.traps:
+        if at not in wrong and (type(given[at][name]) is bool) is not boolean:
+            wrong.append(at)
+    return _same_tools(plan, steps, wrong)
 
 
-def _same_tools(plan: Plan, steps: tuple[ToolCall, ...], equal: Sequence[bool]) -> Run:
-    """Return the run of a trajectory that differs in arguments only, given where they are equal."""
-    classes = list(plan.classes)
-    for at, agrees in enumerate(equal):
-        if not agrees or (plan.steps[at].traps and not traps_agree(plan.steps[at].traps, steps[at].arguments or {})):
-            classes[at] = _classes(plan, [plan.entries[steps[at].tool]], steps[at : at + 1])[0]
+def _same_tools(plan: Plan, steps: tuple[ToolCall, ...], wrong: Sequence[int]) -> Run:
+    """Return the run of a trajectory that differs in arguments only, given where they are not equal."""
+    classes = plan.classes.copy()
+    for at in wrong:
+        classes[at] = _class_of(plan, plan.entries[steps[at].tool][1], steps[at])
     if not plan.answered:
         return Run(plan, steps, plan.letters, classes, range(len(steps)))
     return Run(plan, (*steps, _ANSWER), plan.letters, classes, (*range(len(steps)), None))
 
 
 def _boolean_where_wanted(plan: Plan, given: Sequence[Any]) -> bool:
-    for at, name, boolean in plan.traps:
-        if (type(given[at][name]) is bool) is not boolean:
-            return False
-    return True
+    return all((type(given[at][name]) is bool) is boolean for at, name, boolean in plan.traps)
 
 
 def read_any_run(plan: Plan, trajectory: Trajectory) -> Run:
@@ -98,7 +97,9 @@ def read_any_run(plan: Plan, trajectory: Trajectory) -> Run:
     steps = trajectory.steps
     entries = [plan.entries.get(step.tool, _UNKNOWN) for step in steps]
     letters = "".join([entry[0] for entry in entries])
-    classes = _classes(plan, entries, steps)
+    classes = [
+        _class_of(plan, entry[1], step) if entry[1] else NO_CLASS for entry, step in zip(entries, steps, strict=True)
+    ]
     if plan.terminal is None:
         if len(letters) == len(steps):
             return Run(plan, steps, letters, classes, range(len(steps)))
@@ -110,23 +111,16 @@ def read_any_run(plan: Plan, trajectory: Trajectory) -> Run:
     return Run(plan, (*steps, _ANSWER), letters + letter, [*classes, known[0][0]], (*range(len(steps)), None))
 
 
-def _classes(plan: Plan, entries: Sequence[Entry], steps: Sequence[ToolCall]) -> list[int]:
-    classes: list[int] = []
-    for (_, known), step in zip(entries, steps, strict=True):
-        arguments = step.arguments
-        found = NO_CLASS
-        try:
-            for number, plain, traps in known:
-                if plain is None or (arguments == plain and (not traps or traps_agree(traps, arguments or {}))):
-                    found = number
-                    break
-            else:
-                found = _class_by_closer_look(plan, known, step) if known else NO_CLASS
-        except Exception:
-            # Somebody's own value raised when it was compared.
-            found = _class_by_closer_look(plan, known, step)
-        classes.append(found)
-    return classes
+def _class_of(plan: Plan, known: Known, call: ToolCall) -> int:
+    arguments = call.arguments
+    try:
+        for number, plain, traps in known:
+            if plain is None or (arguments == plain and (not traps or traps_agree(traps, arguments or {}))):
+                return number
+    except Exception:
+        # Somebody's own value raised when it was compared; the closer look is prepared for that.
+        pass
+    return _class_by_closer_look(plan, known, call)
 
 
 def _class_by_closer_look(plan: Plan, known: Known, call: ToolCall) -> int:

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from agentpath_sdk._guard import HEALTH
-from agentpath_sdk.redaction import redact_text
 from agentpath_sdk.scoring.alignment import Pair
 from agentpath_sdk.scoring.diff import diff_lines
 from agentpath_sdk.scoring.executed import Run, read_any_run
 from agentpath_sdk.scoring.pairs import FAILED_OUTCOMES
 from agentpath_sdk.scoring.plan import Plan
-from agentpath_sdk.scoring.reasons import argument_reasons, outcome_words, shortened
+from agentpath_sdk.scoring.reasons import argument_reasons, clean, outcome_words, shortened, well_formed
 from agentpath_sdk.scoring.score import Alignment, Finding, Mode, Rendered, StepMatch
 from agentpath_sdk.trajectories.model import ToolCall, Trajectory
 
@@ -31,9 +30,7 @@ _KINDS: Final = {
 }
 
 
-def render(
-    plan: Plan, trajectory: Trajectory, pairs: Sequence[Pair] | None, mode: Mode
-) -> Rendered:
+def render(plan: Plan, trajectory: Trajectory, pairs: Sequence[Pair] | None, mode: Mode) -> Rendered:
     """Return findings and alignment; ``pairs`` None = the run follows the gold. Never raises."""
     try:
         run = read_any_run(plan, trajectory)
@@ -61,23 +58,23 @@ def render_without_gold(trajectory: Trajectory) -> Rendered:
 
 def _words(run: Run, trajectory: Trajectory, line: StepMatch) -> str:
     """Return the line as a sentence; empty for a match."""
-    gold, run = shortened(line.gold_tool or "", 80), shortened(line.run_tool or "", 80)
+    wanted, called = shortened(line.gold_tool or "", 80), shortened(line.run_tool or "", 80)
     where = "final answer" if line.run is None else f"step {line.run + 1}"
     if line.kind == "wrong_tool":
-        text = f"{where}: {run} called, gold expects {gold}"
+        text = f"{where}: {called} called, gold expects {wanted}"
     elif line.kind == "extra":
-        text = f"{where}: {run} called, gold expects no such step here"
+        text = f"{where}: {called} called, gold expects no such step here"
     elif line.kind == "missing":
-        text = f"gold step {(line.gold or 0) + 1}: {gold} was not called"
+        text = f"gold step {(line.gold or 0) + 1}: {wanted} was not called"
     elif line.kind == "misplaced":
-        text = f"{where}: {run} called out of place, gold has it as its step {(line.gold or 0) + 1}"
+        text = f"{where}: {called} called out of place, gold has it as its step {(line.gold or 0) + 1}"
     elif line.kind == "failed":
-        text = f"{where}: {run} {_outcome(trajectory, line)}, gold says that it must succeed"
+        text = f"{where}: {called} {_outcome(trajectory, line)}, gold says that it must succeed"
     elif line.kind == "wrong_arguments":
-        text = f"{where}: {run} {_clauses(run, trajectory, line)}"
+        text = f"{where}: {called} {_clauses(run, trajectory, line)}"
     else:
         return ""
-    return shortened(redact_text(text), _LONGEST_MESSAGE)
+    return shortened(clean(text), _LONGEST_MESSAGE)
 
 
 def _outcome(trajectory: Trajectory, line: StepMatch) -> str:
@@ -128,7 +125,7 @@ def _value_free(line: StepMatch) -> str:
         text = f"{kind} {line.gold_tool}({', '.join(sorted(line.reasons))})"
     else:
         text = f"{kind} {line.run_tool or line.gold_tool}"
-    return shortened(redact_text(text), 200)
+    return shortened(clean(text), 200)
 
 
 def _findings(
@@ -170,9 +167,9 @@ def _failures(trajectory: Trajectory, told: set[int]) -> Iterator[Finding]:
             message = f"step {at + 1}: {shortened(call.tool, 80)} {outcome_words(call)}"
             yield Finding(
                 kind="failed_step" if call.outcome == "error" else f"{call.outcome}_step",
-                message=shortened(redact_text(message), _LONGEST_MESSAGE),
+                message=shortened(clean(message), _LONGEST_MESSAGE),
                 step=at,
-                tool=call.tool,
+                tool=well_formed(call.tool),
             )
 
 
@@ -189,9 +186,9 @@ def _repeats(trajectory: Trajectory, wanted: set[int]) -> Iterator[Finding]:
             continue
         yield Finding(
             kind="repeated_call",
-            message=shortened(redact_text(f"step {at + 1}: {call.tool} repeats step {before + 1}, arguments and all")),
+            message=shortened(clean(f"step {at + 1}: {call.tool} repeats step {before + 1}, arguments and all")),
             step=at,
-            tool=call.tool,
+            tool=well_formed(call.tool),
         )
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from rapidfuzz.distance import LCSseq
 
-from agentpath_sdk.scoring.alignment import NO_PAIR, SIMILARITY_ONE, Pair, Point, forced_pairs, optimal_pairs
+from agentpath_sdk.scoring.alignment import NO_PAIR, SIMILARITY_ONE, Pair, best_chain, best_pairs, longest
 from agentpath_sdk.scoring.executed import Run
 from agentpath_sdk.scoring.pairs import FULL, may_match
 from agentpath_sdk.scoring.plan import NO_CLASS
 from agentpath_sdk.scoring.score import Mode
 
 __all__ = ["PAIRS_OF", "misplaced"]
+
 
 def _positional_pairs(run: Run) -> list[Pair]:
     """Return the places at which both sides have the same tool."""
@@ -66,47 +68,58 @@ def _full_by_matcher(run: Run, at: int) -> bool:
 
 
 def _middle(run: Run, start: int, gold_end: int, run_end: int) -> list[Pair]:
-    plan = run.plan
-    gold, letters = plan.letters[start:gold_end], run.letters[start:run_end]
-    forced = None if plan.any_must_succeed else forced_pairs(gold, letters)
-    if forced is not None:
-        return [(start + row, start + column) for row, column in forced]
-    points = _full_points(run, start, gold_end, run_end) if plan.uniform else None
-    if points is None:
-        points = [
-            (row, column, weight)
-            for row, letter in enumerate(gold)
-            if letter in letters
-            for column, other in enumerate(letters)
-            if letter == other and (weight := _weight(run, start + row, start + column)) >= 0
-        ]
-    return [(start + row, start + column) for row, column in optimal_pairs(points, len(gold), len(letters))]
+    """Return the optimal pairs between two places."""
+    full = _full_points(run, start, gold_end, run_end) if run.plan.uniform else None
+    levels = longest(_points(run, start, gold_end, run_end) if full is None else full)
+    if sum([len(one) for one in levels]) == len(levels):
+        # One point each: there is nothing to choose.
+        pairs = [one[0] for one in reversed(levels)]
+    elif full is not None:
+        pairs = best_chain(levels, {}, gold_end - start, run_end - start)
+    else:
+        pairs = _weighed(run, levels, start, gold_end - start, run_end - start)
+    return [(start + row, start + column) for row, column in pairs]
 
 
-def _full_points(run: Run, start: int, gold_end: int, run_end: int) -> list[Point] | None:
-    """Return the pairs met in full if the optimal alignment surely has no others: if there can be no more pairs."""
+def _full_points(run: Run, start: int, gold_end: int, run_end: int) -> list[Pair] | None:
+    """Return the pairs met in full, counted from ``start``, if there are no alignments of more pairs than theirs.
+
+    Then nothing is as near, and nothing has to be weighed.
+    """
     classes, others = run.plan.classes[start:gold_end], run.classes[start:run_end]
     most = LCSseq.similarity(run.plan.letters[start:gold_end], run.letters[start:run_end])
     if LCSseq.similarity(classes, others) < most:
         return None
-    points: list[Point] = []
-    for row, number in enumerate(classes):
-        column = -1
-        for _ in range(others.count(number)):
-            column = others.index(number, column + 1)
-            # All alike, so that the numbers that are compared are short.
-            points.append((row, column, 0))
+    if run.plan.distinct is not None and len(set(others)) == len(others):
+        return [(row, others.index(number)) for row, number in enumerate(classes) if number in others]
+    columns = range(len(others) - 1, -1, -1)
+    return [(row, column) for row, number in enumerate(classes) for column in columns if others[column] == number]
+
+
+def _points(run: Run, start: int, gold_end: int, run_end: int) -> list[Pair]:
+    """Return the pairs of equal tools, counted from ``start``, as ``longest`` wants them."""
+    letters = run.letters[start:run_end]
+    points: list[Pair] = []
+    for row, letter in enumerate(run.plan.letters[start:gold_end]):
+        column = letters.rfind(letter)
+        while column >= 0:
+            points.append((row, column))
+            column = letters.rfind(letter, 0, column)
+    if run.plan.any_must_succeed:
+        return [(row, column) for row, column in points if run.eligible(start + row, start + column)]
     return points
+
+
+def _weighed(run: Run, levels: Sequence[Sequence[Pair]], start: int, gold: int, calls: int) -> list[Pair]:
+    weights = {(row, column): _weight(run, start + row, start + column) for one in levels for row, column in one}
+    if sum([len(one) * len(other) for one, other in pairwise(levels)]) <= 2 * gold * calls:
+        return best_chain(levels, weights, gold, calls)
+    return best_pairs([[weights.get((row, column), NO_PAIR) for column in range(calls)] for row in range(gold)])
 
 
 def _weight(run: Run, gold: int, at: int) -> int:
     same = run.classes[at]
-    if same >= 0:
-        # As such a call has no failing outcome that matters: a step that must succeed has no class.
-        return run.plan.weight_between(gold, same)
-    if run.plan.any_must_succeed and not run.eligible(gold, at):
-        return NO_PAIR
-    return int(run.verdict(gold, at)[1] * SIMILARITY_ONE + 0.5)
+    return run.plan.weight_between(gold, same) if same >= 0 else int(run.verdict(gold, at)[1] * SIMILARITY_ONE + 0.5)
 
 
 PAIRS_OF: Final[Mapping[Mode, Callable[[Run], list[Pair]]]] = {

@@ -44,7 +44,7 @@ def measure(run: Run, mode: Mode) -> Measured:
         if verdict is UNKNOWN:
             unknown = at
     # Where every gold step is met in full, no other matching of whole calls has more.
-    whole = (gold_count, near, None) if passed == gold_count == near else match_whole_calls(run)
+    whole = (gold_count, near, None) if passed == gold_count == near else match_whole_calls(run, doubtful)
     whole_passed, graded, undecided = whole
     metrics = {
         "tool_accuracy": len(pairs) / longest,

@@ -12,7 +12,7 @@ from agentpath_sdk.scoring.alignment import SIMILARITY_ONE
 from agentpath_sdk.scoring.formulas import composite, perfect
 from agentpath_sdk.scoring.pairs import Verdict, compare
 from agentpath_sdk.scoring.plan_steps import PlanStep, Traps, compile_step
-from agentpath_sdk.scoring.weights import Weights, weights_for
+from agentpath_sdk.scoring.weights import Part, Weights, weights_for
 from agentpath_sdk.settings import ScoringSettings
 from agentpath_sdk.trajectories.model import ToolCall
 
@@ -71,9 +71,9 @@ class Plan:
     perfect_composite: float | None
     """Its composite; None where that depends on more than the path."""
     weights: Weights
+    parts: tuple[Part, ...]
+    """The weights' parts where they are all there is to the composite, else empty."""
     good_path: float
-    identity: tuple[str | None, str | None]
-    """Gold path id and version."""
     between: dict[tuple[int, int], Verdict] = field(default_factory=dict[tuple[int, int], Verdict])
     """Verdict of a gold step on a call of another step's class; filled when first asked for."""
     weights_between: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
@@ -146,8 +146,8 @@ def _compile(gold: GoldPath, settings: ScoringSettings) -> Plan:
         perfect=ideal,
         perfect_composite=None if weights.problem else composite(weights.parts, ideal),
         weights=weights,
+        parts=weights.parts if weights.without_goal is None else (),
         good_path=settings.good_path if gold.good_path is None else gold.good_path,
-        identity=(gold.id, gold.version),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from agentpath_sdk._encode import encode
 from agentpath_sdk.gold.model import ArgumentMatcher
@@ -18,7 +18,7 @@ from agentpath_sdk.scoring.pairs import (
 from agentpath_sdk.scoring.plan_steps import IGNORED, PlanStep
 from agentpath_sdk.trajectories.model import ToolCall
 
-__all__ = ["ArgumentReason", "argument_reasons", "outcome_words", "shortened"]
+__all__ = ["ArgumentReason", "argument_reasons", "clean", "outcome_words", "shortened", "well_formed"]
 
 _SHOWN: Final = 100
 _LONGEST: Final = 300
@@ -52,7 +52,17 @@ def outcome_words(call: ToolCall) -> str:
     """Return how the call ended, with the error's type and message where known."""
     error = call.error
     about = ": ".join(part for part in (error.type, error.message) if part) if error is not None else ""
-    return f"ended with {call.outcome}" + (f" ({shortened(redact_text(about))})" if about else "")
+    return f"ended with {call.outcome}" + (f" ({shortened(clean(about))})" if about else "")
+
+
+def clean(text: str) -> str:
+    """Return ``text`` without secrets and without lone surrogates, which no UTF-8 can hold."""
+    return redact_text(well_formed(text))
+
+
+def well_formed(text: str) -> str:
+    """Return ``text`` with a question mark for each lone surrogate."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def shortened(text: str, limit: int = _LONGEST) -> str:
@@ -124,16 +134,16 @@ def _wanted(name: str, matcher: ArgumentMatcher, said: str | None) -> str:
         return f"{matcher.name} {expected}"
     start, _, _ = words.rpartition(", got ")
     if start.startswith("expected "):
-        return shortened(redact_text(start.removeprefix("expected ")), _SHOWN)
-    return shortened(redact_text(f"{matcher.name} {expected} ({words})"), _LONGEST)
+        return shortened(clean(start.removeprefix("expected ")), _SHOWN)
+    return shortened(clean(f"{matcher.name} {expected} ({words})"), _LONGEST)
 
 
 def _shown(name: str | None, value: Any) -> tuple[str, bool]:
     """Return ``value`` as short JSON without secrets, and whether there was one."""
     kept = {name or "": value}
     clean = redact(kept)
-    if not isinstance(clean, dict) or len(clean) != 1:
+    if not isinstance(clean, dict):
         return str(clean), True
-    (shown,) = clean.values()
+    (shown,) = cast("dict[str, Any]", clean).values()
     before, after = encode(value, _SHOWN * 100).text, encode(shown, _SHOWN * 100).text
     return encode(shown, _SHOWN).text, before != after

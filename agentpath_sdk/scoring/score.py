@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from agentpath_sdk.trajectories.model import Completeness
 
@@ -144,16 +144,13 @@ class PathScore(_Unrendered):
     scorer_version: str = SCORER_VERSION
 
     def __getattr__(self, name: str) -> Any:
-        # Reached only for a slot that holds nothing: what ``lazy_score`` left to be rendered.
-        if name in ("findings", "alignment"):
+        # Reached only for a slot that holds nothing: what ``lazy_score`` has left for later.
+        if name in _LATER:
             source = self._source
             if source is not None:
-                render, *inputs = source
-                findings, alignment = render(*inputs)
-                # Two threads may both render: they set equal values, and the inputs are let go of last.
-                object.__setattr__(self, "findings", findings)
-                object.__setattr__(self, "alignment", alignment)
-                object.__setattr__(self, "_source", None)
+                _fill_in(self, source)
+                if name in _RENDERED:
+                    _render(self, source)
             return object.__getattribute__(self, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -187,11 +184,31 @@ class PathScore(_Unrendered):
 
 
 def _as_json(value: Finding | StepMatch | Goal) -> dict[str, Any]:
-    found = {name: getattr(value, name) for name in value.__dataclass_fields__}
-    return {name: dict(item) if isinstance(item, Mapping) else item for name, item in found.items()}
+    found: dict[str, Any] = {name: getattr(value, name) for name in value.__dataclass_fields__}
+    if isinstance(value, StepMatch):
+        found["reasons"] = dict(value.reasons)
+    return found
 
 
-_T = TypeVar("_T")
+_RENDERED: Final = frozenset({"findings", "alignment"})
+_PLAIN: Final = ("mode", "gold_path_id", "gold_path_version", "completeness", "not_evaluated")
+_LATER: Final = _RENDERED | {*_PLAIN, "name", "scorer_version"}
+
+
+def _fill_in(score: PathScore, source: tuple[Any, ...]) -> None:
+    for name, value in zip(_PLAIN, source[0], strict=True):
+        object.__setattr__(score, name, value)
+    object.__setattr__(score, "name", "composite")
+    object.__setattr__(score, "scorer_version", SCORER_VERSION)
+
+
+def _render(score: PathScore, source: tuple[Any, ...]) -> None:
+    _, render, *inputs = source
+    findings, alignment = render(*inputs)
+    # Two threads may both render: they set equal values, and the inputs are let go of last.
+    object.__setattr__(score, "findings", findings)
+    object.__setattr__(score, "alignment", alignment)
+    object.__setattr__(score, "_source", None)
 
 
 def _setter(name: str) -> Callable[[PathScore, Any], None]:
@@ -201,17 +218,10 @@ def _setter(name: str) -> Callable[[PathScore, Any], None]:
 
 _new = object.__new__
 _set_value = _setter("value")
-_set_name = _setter("name")
 _set_label = _setter("label")
 _set_metrics = _setter("metrics")
 _set_metric_reasons = _setter("metric_reasons")
 _set_goal = _setter("goal")
-_set_not_evaluated = _setter("not_evaluated")
-_set_mode = _setter("mode")
-_set_gold_path_id = _setter("gold_path_id")
-_set_gold_path_version = _setter("gold_path_version")
-_set_completeness = _setter("completeness")
-_set_scorer_version = _setter("scorer_version")
 _set_source = _setter("_source")
 
 
@@ -221,29 +231,19 @@ def lazy_score(
     metrics: Mapping[str, float],
     metric_reasons: Mapping[str, str],
     goal: Goal,
-    not_evaluated: str | None,
-    mode: Mode,
-    gold: tuple[str | None, str | None],
-    completeness: Completeness,
     source: tuple[Any, ...],
 ) -> PathScore:
     """Return a score whose findings and alignment are made when asked for.
 
-    ``source`` is a function that returns ``Rendered`` and its arguments; it must not raise.
-    Written slot by slot: the constructor of a frozen dataclass costs more than all metrics of a run together.
+    ``source`` is the tuple of mode, gold path id and version, completeness and why it is not evaluated; a function
+    that returns ``Rendered`` and does not raise; and the function's arguments. Written slot by slot: the constructor
+    of a frozen dataclass costs more than all metrics of a run together.
     """
     score = _new(PathScore)
     _set_value(score, value)
-    _set_name(score, "composite")
     _set_label(score, label)
     _set_metrics(score, metrics)
     _set_metric_reasons(score, metric_reasons)
     _set_goal(score, goal)
-    _set_not_evaluated(score, not_evaluated)
-    _set_mode(score, mode)
-    _set_gold_path_id(score, gold[0])
-    _set_gold_path_version(score, gold[1])
-    _set_completeness(score, completeness)
-    _set_scorer_version(score, SCORER_VERSION)
     _set_source(score, source)
     return score

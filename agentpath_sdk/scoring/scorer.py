@@ -62,7 +62,7 @@ def score_path(
         HEALTH.fault("scoring.score_path", error)
         if HEALTH.raise_faults:
             raise
-        return not_evaluated(f"scoring failed with {type(error).__name__}", trajectory, gold_path)
+        return not_evaluated(f"scoring failed with {type(error).__name__}", trajectory, gold_path, mode=mode)
 
 
 def score_best(
@@ -86,10 +86,12 @@ def score_best(
         score = score_path(trajectory, path, mode=mode, settings=given)
         if best is None or _is_better(score, path, best, trajectory, given):
             best = score, path
-    return not_evaluated(_NO_GOLD, trajectory) if best is None else best[0]
+    return not_evaluated(_NO_GOLD, trajectory, mode=mode) if best is None else best[0]
 
 
-def not_evaluated(reason: str, trajectory: Trajectory, gold: GoldPath | None = None) -> PathScore:
+def not_evaluated(
+    reason: str, trajectory: Trajectory, gold: GoldPath | None = None, *, mode: Mode = "aligned"
+) -> PathScore:
     """Return a score without numbers that says why; findings that need no gold path are there, and the goal.
 
     ``reason`` in a few words, such as ``no gold path``; it must hold no user data.
@@ -102,19 +104,19 @@ def not_evaluated(reason: str, trajectory: Trajectory, gold: GoldPath | None = N
         metrics,
         dict.fromkeys(_PATH_METRICS, reason) | reasons,
         goal,
-        reason,
-        "aligned",
-        (None, None) if gold is None else (gold.id, gold.version),
-        trajectory.completeness,
-        (render_without_gold, trajectory),
+        ((mode, *_identity(gold), trajectory.completeness, reason), render_without_gold, trajectory),
     )
+
+
+def _identity(gold: GoldPath | None) -> tuple[str | None, str | None]:
+    return (None, None) if gold is None else (gold.id, gold.version)
 
 
 def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: ScoringSettings) -> PathScore:
     if trajectory.completeness == "known_incomplete" or trajectory.stop_reason not in _SCORED:
         refusal = _why_not(trajectory)
         if refusal is not None:
-            return not_evaluated(refusal, trajectory, gold)
+            return not_evaluated(refusal, trajectory, gold, mode=mode)
     plan = plan_for(gold, settings)
     run = read_run(plan, trajectory)
     pairs: list[Pair] | None = None
@@ -124,7 +126,7 @@ def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: Scoring
         metrics = plan.perfect.copy()
         value = plan.perfect_composite
     elif len(run.letters) * len(plan.letters) > _MOST_CELLS:
-        return not_evaluated(_TOO_LONG, trajectory, gold)
+        return not_evaluated(_TOO_LONG, trajectory, gold, mode=mode)
     else:
         pairs, metrics, reasons = measure(run, mode)
     if trajectory.goal is None and gold.answer is None:
@@ -133,6 +135,8 @@ def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: Scoring
     else:
         goal = _add_goal(trajectory, gold, metrics, reasons)
     problem = None
+    if value is None:
+        value = composite(plan.parts, metrics) if plan.parts else None
     if value is None:
         value, problem = _composite(plan, metrics, reasons)
     if value is None:
@@ -145,11 +149,14 @@ def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: Scoring
         metrics,
         reasons,
         goal,
-        problem,
-        mode,
-        plan.identity,
-        trajectory.completeness,
-        (render, plan, trajectory, pairs, mode),
+        (
+            (mode, plan.gold.id, plan.gold.version, trajectory.completeness, problem),
+            render,
+            plan,
+            trajectory,
+            pairs,
+            mode,
+        ),
     )
 
 
@@ -162,7 +169,7 @@ def _why_not(trajectory: Trajectory) -> str | None:
     """Return why the run as a whole cannot be scored, else None."""
     if trajectory.completeness == "known_incomplete":
         return ": ".join(("known incomplete", ", ".join(trajectory.incomplete_reasons) or "steps are missing"))
-    stopped = trajectory.stop_reason
+    stopped: str = trajectory.stop_reason
     if stopped == "unknown" and trajectory.steps:
         # The last call tells where nobody said how the run ended.
         stopped = trajectory.steps[-1].outcome
@@ -195,9 +202,7 @@ def _goal_metric(goal: Goal) -> tuple[dict[str, float], dict[str, str]]:
     return {"goal_success": float(goal.success)}, {}
 
 
-def _composite(
-    plan: Plan, metrics: Mapping[str, float], reasons: Mapping[str, str]
-) -> tuple[float | None, str | None]:
+def _composite(plan: Plan, metrics: Mapping[str, float], reasons: Mapping[str, str]) -> tuple[float | None, str | None]:
     """Return the composite, or why there is none."""
     weights = plan.weights
     parts, problem = weights.parts, weights.problem

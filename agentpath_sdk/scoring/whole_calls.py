@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
+from agentpath_sdk.scoring.alignment import Pair
 from agentpath_sdk.scoring.executed import Run
 from agentpath_sdk.scoring.matching import maximum_assignment, maximum_matching
 from agentpath_sdk.scoring.pairs import FULL, UNKNOWN, Verdict
@@ -21,38 +22,43 @@ WholeCalls: TypeAlias = tuple[int, float | None, int | None]
 calls of one tool); a run step whose unknown arguments leave both undecided, else None."""
 
 
-def match_whole_calls(run: Run) -> WholeCalls:
-    """Return the maximum matching.
+def match_whole_calls(run: Run, doubtful: Sequence[Pair]) -> WholeCalls:
+    """Return the maximum matching; ``doubtful`` are the alignment's pairs that are not of one class.
 
     Each tool is solved by itself, as calls of different tools never compete; a tool needs a closer look only if
     calls of it are left over on both sides once equal ones are paired.
     """
     plan = run.plan
+    if plan.letters == run.letters and plan.distinct is not None:
+        # Only arguments differ: what is left over once equal calls are paired are the doubtful pairs.
+        graded = _last_pairs(run, doubtful)
+        if graded is not None:
+            passed = len(plan.letters) - len(doubtful)
+            return passed, passed + graded, None
+    if plan.distinct is not None and plan.distinct.issubset(run.classes):
+        return len(plan.letters), float(len(plan.letters)), None
     left, left_runs = _left_over(run)
     passed = len(plan.classes) - len(left)
     if not left or not left_runs:
         return passed, float(passed), None
-    if len(left) == len(left_runs) == 1 and left[0] >= 0:
-        if plan.letters[left[0]] != run.letters[left_runs[0]]:
-            return passed, float(passed), None
-        near = _last_pair(run, left[0], left_runs[0])
-        if near is not None:
-            return passed, passed + near, None
     # A step with matchers has a class of its own, from which its place follows.
-    left_letters = [plan.letters[number if number >= 0 else NO_CLASS - 1 - number] for number in left]
-    left_runs = [at for at in left_runs if run.letters[at] in left_letters]
-    if not left_runs:
+    golds = [number if number >= 0 else NO_CLASS - 1 - number for number in left]
+    gold_letters, run_letters = [plan.letters[at] for at in golds], [run.letters[at] for at in left_runs]
+    shared = [letter for letter in dict.fromkeys(gold_letters) if letter in run_letters]
+    if not shared:
         return passed, float(passed), None
+    if plan.uniform and max(map(gold_letters.count, shared)) == max(map(run_letters.count, shared)) == 1:
+        pairs = [(golds[gold_letters.index(one)], left_runs[run_letters.index(one)]) for one in shared]
+        graded = _last_pairs(run, pairs)
+        if graded is not None:
+            return passed, passed + graded, None
+    return _tool_by_tool(run, shared, passed)
+
+
+def _tool_by_tool(run: Run, letters: Sequence[str], passed: int) -> WholeCalls:
     graded: float | None = float(passed)
     unknown: int | None = None
-    run_letters = [run.letters[at] for at in left_runs]
-    for letter in set(run_letters):
-        if run_letters.count(letter) == left_letters.count(letter) == 1:
-            number, at = left[left_letters.index(letter)], left_runs[run_letters.index(letter)]
-            near = _last_pair(run, number, at) if number >= 0 else None
-            if near is not None:
-                graded = None if graded is None else graded + near
-                continue
+    for letter in letters:
         equal, (more_passed, more_graded, where) = _solve_tool(run, letter)
         passed += more_passed - equal
         graded = None if graded is None or more_graded is None else graded + more_graded - equal
@@ -77,24 +83,36 @@ def _left_over(run: Run) -> tuple[list[int], list[int]]:
     return classes, left_runs
 
 
-def _last_pair(run: Run, gold: int, at: int) -> float | None:
-    """Return the similarity of the only two calls of a tool left over once equal ones are paired.
+def _last_pairs(run: Run, pairs: Sequence[Pair]) -> float | None:
+    """Return the sum of similarities of pairs that are all that is left over, once equal calls are paired.
 
-    None where pairing them might not be the maximum: an exchange with a pair that is met in full gains only if the
-    gold step is nearer to that pair's call than to this one, as nothing is nearer than in full.
+    None where these might not be the maximum: where a tool has several, or where exchanging one with a pair that is
+    met in full might gain. It can only if the gold step is nearer to that pair's call, as nothing is nearer than in
+    full.
     """
-    verdict = run.verdict(gold, at)
-    near = verdict[1]
-    if verdict is UNKNOWN or verdict[0]:
-        return None
-    letter = run.letters[at]
-    if run.letters.count(letter) == 1:
-        return near
-    for other, number in enumerate(run.classes):
-        if run.letters[other] == letter and number >= 0 and number != gold and other != at:
-            if run.plan.verdict_between(gold, number)[1] > near:
-                return None
-    return near
+    total = 0.0
+    tools = ""
+    for gold, at in pairs:
+        letter = run.letters[at]
+        verdict = run.verdict(gold, at)
+        passed, near = verdict
+        if passed or verdict is UNKNOWN or letter in tools or run.classes[at] >= 0:
+            return None
+        if run.letters.count(letter) > 1 and _has_rival(run, gold, letter, near):
+            return None
+        tools += letter
+        total += near
+    return total
+
+
+def _has_rival(run: Run, gold: int, letter: str, near: float) -> bool:
+    at = run.letters.find(letter)
+    while at >= 0:
+        number = run.classes[at]
+        if number >= 0 and number != gold and run.plan.verdict_between(gold, number)[1] > near:
+            return True
+        at = run.letters.find(letter, at + 1)
+    return False
 
 
 def _solve_tool(run: Run, letter: str) -> tuple[int, WholeCalls]:
@@ -106,7 +124,8 @@ def _solve_tool(run: Run, letter: str) -> tuple[int, WholeCalls]:
     if _full_pairs(run, golds, runs) == smaller:
         return equal, (smaller, float(smaller), None)
     verdicts = [[run.verdict(gold, at) for at in runs] for gold in golds]
-    passed, graded, column = _solve(verdicts)
+    column = next((at for line in verdicts for at, one in enumerate(line) if one is UNKNOWN), None)
+    passed, graded = _solve(verdicts, equal if run.plan.uniform else None)
     return equal, (passed, graded, None if column is None else runs[column])
 
 
@@ -131,25 +150,34 @@ def _full_pairs(run: Run, golds: Sequence[int], runs: Sequence[int]) -> int:
     return len(runs) - len(left)
 
 
-def _solve(verdicts: list[list[Verdict]]) -> WholeCalls:
-    unknown = next((column for line in verdicts for column, one in enumerate(line) if one is UNKNOWN), None)
+def _solve(verdicts: list[list[Verdict]], passed: int | None) -> tuple[int, float | None]:
+    """Return the most pairs that can pass (``passed`` where that is known) and the largest sum of similarities."""
     if len(verdicts) == 1 or len(verdicts[0]) == 1:
         flat = [verdict for line in verdicts for verdict in line]
-        return int(any(verdict[0] for verdict in flat)), max(verdict[1] for verdict in flat), unknown
+        return int(any(verdict[0] for verdict in flat)), max(verdict[1] for verdict in flat)
+    if len(verdicts) == len(verdicts[0]) == 2:
+        return _two_by_two(*verdicts)
     columns = _useful_columns(verdicts)
     lines = [[line[column] for column in columns] for line in verdicts]
-    passed = len(maximum_matching([[at for at, one in enumerate(line) if one[0]] for line in lines], len(columns)))
+    if passed is None:
+        passed = len(maximum_matching([[at for at, one in enumerate(line) if one[0]] for line in lines], len(columns)))
     small, large = sorted((len(lines), len(columns)))
     if small * small * large > _MOST_WORK:
-        return passed, None, unknown
+        return passed, None
     weights = [[verdict[1] for verdict in line] for line in lines]
-    if len(lines) == len(columns) == 2:
-        return passed, max(weights[0][0] + weights[1][1], weights[0][1] + weights[1][0]), unknown
-    return passed, sum(weights[row][column] for row, column in maximum_assignment(weights)), unknown
+    return passed, sum(weights[row][column] for row, column in maximum_assignment(weights))
+
+
+def _two_by_two(first: list[Verdict], second: list[Verdict]) -> tuple[int, float]:
+    (a, near_a), (b, near_b) = first
+    (c, near_c), (d, near_d) = second
+    return max(a + d, b + c, int(a or b or c or d)), max(near_a + near_d, near_b + near_c)
 
 
 def _useful_columns(verdicts: Sequence[Sequence[Verdict]]) -> list[int]:
     """Return the run calls that can matter: of calls that compare alike (a loop's), no more than there are rows."""
+    if len(verdicts[0]) <= len(verdicts):
+        return list(range(len(verdicts[0])))
     seen: Counter[tuple[Verdict, ...]] = Counter()
     useful: list[int] = []
     for column, verdict in enumerate(zip(*verdicts, strict=True)):

@@ -6,9 +6,11 @@ import functools
 import inspect
 import types
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
-__all__ = ["Binder", "raw_function"]
+from agentpath_sdk._plain import kind_of
+
+__all__ = ["Binder", "inner_function", "partial_function", "raw_function"]
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -16,13 +18,16 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 class Binder:
     """The parameter names of one callable."""
 
-    __slots__ = ("_bound_names", "_names", "_rest", "all_names", "open_ended")
+    __slots__ = ("_bound_names", "_instance_name", "_names", "_rest", "all_names", "open_ended")
 
     def __init__(self, target: Any) -> None:
         parameters = _parameters(target)
         self._names = tuple(p.name for p in parameters if p.kind in _POSITIONAL)
         # A function or classmethod gets its instance in front of the arguments that the wrapper sees.
-        self._bound_names = self._names[1:] if isinstance(target, types.FunctionType | classmethod) else self._names
+        takes_instance = isinstance(target, types.FunctionType | classmethod)
+        self._bound_names = self._names[1:] if takes_instance else self._names
+        # A method reached without binding (through ``property``, or as a plain function of the class).
+        self._instance_name = self._names[0] if takes_instance and self._names[:1] in (("self",), ("cls",)) else None
         self._rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
         self.all_names = frozenset(p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD))
         self.open_ended = not parameters or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
@@ -36,6 +41,8 @@ class Binder:
         if len(args) > len(names):
             arguments[self._rest] = list(args[len(names) :])
         arguments.update(kwargs)
+        if self._instance_name is not None and not bound:
+            arguments.pop(self._instance_name, None)
         return arguments
 
 
@@ -43,19 +50,30 @@ def raw_function(target: Any) -> Any:
     """Return the function whose code runs: of a partial, a class or static method, a callable object."""
     while True:
         if isinstance(target, functools.partial):
-            target = cast("functools.partial[Any]", target).func
+            target = partial_function(target)
         elif isinstance(target, classmethod | staticmethod | types.MethodType):
-            target = target.__func__
+            target = inner_function(target)
         elif not isinstance(target, types.FunctionType) and not isinstance(target, type):
-            method = getattr(type(target), "__call__", None)
+            kind = kind_of(target)
+            method = inspect.getattr_static(kind, "__call__", None)
             return method if isinstance(method, types.FunctionType) else target
         else:
             return target
 
 
+def inner_function(method: Any) -> Any:
+    """Return the function inside a class, static or bound method."""
+    return method.__func__
+
+
+def partial_function(partial: Any) -> Any:
+    """Return the function that a partial calls."""
+    return partial.func
+
+
 def _parameters(target: Any) -> list[inspect.Parameter]:
     if isinstance(target, classmethod | staticmethod):
-        target = target.__func__
+        target = inner_function(target)
     try:
         return list(inspect.signature(target).parameters.values())
     except (ValueError, TypeError):

@@ -32,8 +32,11 @@ _SHORTEST_SECRET: Final = 5
 def put_arguments(recording: Recording, arguments: Any, limit: int) -> None:
     """Keep a tool call's arguments: a mapping by name, or text that is no object (flagged as raw)."""
     if isinstance(arguments, str):
+        clean = text(recording, arguments)
         recording.raw = (*recording.raw, "arguments")
-        _put(recording, semconv.TOOL_CALL_ARGUMENTS, "arguments", text(recording, arguments), limit, raw=True)
+        recording.content[semconv.TOOL_CALL_ARGUMENTS] = clean[:limit]
+        if len(clean) > limit:
+            recording.truncated = (*recording.truncated, "arguments")
         return
     if recording.redact and isinstance(arguments, Mapping):
         given = cast("Mapping[str, Any]", arguments)
@@ -91,18 +94,21 @@ def _safe(recording: Recording, value: Any) -> Any:
     return _encoded(recording, value, 4_096).text
 
 
-def _put(recording: Recording, attribute: str, what: str, value: Any, limit: int, *, raw: bool = False) -> None:
-    text, truncated = (value[:limit], len(value) > limit) if raw else _encoded(recording, value, limit)
+def _put(recording: Recording, attribute: str, what: str, value: Any, limit: int) -> None:
+    text, truncated = _encoded(recording, value, limit)
     recording.content[attribute] = text
     if truncated:
         recording.truncated = (*recording.truncated, what)
 
 
 def _encoded(recording: Recording, value: Any, limit: int) -> Encoded:
-    known = recording.root.secrets
     try:
+        known = recording.root.secrets
         if not known:
-            return encode(value, limit, suspect=suspicious, redact=partial(_redacted, recording))
+            encoded = encode(value, limit)
+            # What was cut has to be searched before the cut, so that no part of a secret is left at its edge.
+            if not encoded.truncated and not suspicious(encoded.text):
+                return encoded
         return encode(value, limit, suspect=partial(_holds, known), redact=partial(_redacted, recording))
     except Exception as error:
         HEALTH.fault("tracing.encode", error)

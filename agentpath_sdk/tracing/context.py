@@ -7,7 +7,6 @@ import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
 from contextvars import Token
 from types import TracebackType
 from typing import Any, Final, ParamSpec, Self, TypeVar
@@ -151,15 +150,13 @@ def inject(carrier: MutableMapping[str, str] | None = None) -> MutableMapping[st
     return carrier
 
 
-@contextmanager
-def extract(carrier: Mapping[str, str]) -> Iterator[None]:
+class extract(_Attached):  # noqa: N801 - reads as a statement: ``with extract(request.headers):``
     """Continue, inside the block, the run that ``inject`` wrote into ``carrier`` (headers; any case of letters)."""
-    token: Token[Context] | None = None
-    with guard("tracing.extract"):
-        lowered = {str(name).lower(): value for name, value in carrier.items()}
-        token = attach(_PROPAGATOR.extract(lowered, context_api.get_current()))
-    try:
-        yield
-    finally:
-        if token is not None:
-            detach(token)
+
+    def __init__(self, carrier: Mapping[str, str]) -> None:
+        super().__init__(lambda: _continued(carrier))
+
+
+def _continued(carrier: Mapping[str, str]) -> Context:
+    lowered = {str(name).lower(): value for name, value in carrier.items()}
+    return _PROPAGATOR.extract(lowered, context_api.get_current())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextvars import ContextVar
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, TypeVar, cast, overload
 
@@ -91,7 +92,7 @@ def trace_agent(
         redact=_names("redact", redact), keep=_names("keep", keep),
     )  # fmt: skip
     if target is None:
-        return lambda given: traced(given, "agent", options)
+        return partial(traced, kind="agent", options=options)
     return traced(target, "agent", options)
 
 
@@ -148,7 +149,7 @@ def trace_tool(
         redact=_names("redact", redact), keep=_names("keep", keep),
     )  # fmt: skip
     if target is None:
-        return lambda given: traced(given, "tool", options)
+        return partial(traced, kind="tool", options=options)
     return traced(target, "tool", options)
 
 

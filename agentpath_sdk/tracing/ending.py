@@ -16,7 +16,7 @@ from agentpath_sdk.tracing.frameworks import classify_error
 from agentpath_sdk.tracing.recording import STEP_KINDS, UNSET, Outcome, Recording, StopReason
 from agentpath_sdk.tracing.results import returned_error
 
-__all__ = ["end_span", "outcome_of", "take_content", "take_outcome"]
+__all__ = ["end_span", "outcome_of", "take_content", "take_outcome", "take_success"]
 
 _CANCELLED: Final = (asyncio.CancelledError, concurrent.futures.CancelledError)
 _STOP_REASONS: Final[Mapping[Outcome, StopReason | None]] = {
@@ -39,6 +39,14 @@ def outcome_of(error: BaseException) -> tuple[Outcome, StopReason | None]:
     return "error", None
 
 
+def take_success(recording: Recording, result: Any) -> None:
+    """Take note of a call that returned: a result may still carry an error flag."""
+    if recording.kind in STEP_KINDS and result is not UNSET:
+        returned = returned_error(result)
+        if returned is not None:
+            take_outcome(recording, "error", None, returned, "tool_error", None, first=False)
+
+
 def take_outcome(
     recording: Recording,
     outcome: Outcome,
@@ -46,17 +54,12 @@ def take_outcome(
     message: str | None,
     error_type: str | None,
     stop_reason: StopReason | None,
-    result: Any,
     first: bool,
 ) -> None:
     """Merge what a door says of the outcome: what is not ok stays, the first door may say it better."""
     if error is not None and outcome == "ok":
         outcome, stopped = outcome_of(error)
         stop_reason = stop_reason or stopped
-    if outcome == "ok" and recording.kind in STEP_KINDS and result is not UNSET:
-        returned = returned_error(result)
-        if returned is not None:
-            outcome, message, error_type = "error", message or returned, error_type or "tool_error"
     if stop_reason is not None:
         recording.stop_reason = stop_reason
     if outcome == "ok" or (recording.outcome != "ok" and not first):
@@ -98,8 +101,10 @@ def take_content(
         recording.late = {**recording.late, semconv.STEP_PARTIAL_ITEMS: partial_items}
     if not recording.capture:
         return
-    if result is not UNSET and recording.kind in STEP_KINDS and semconv.TOOL_CALL_RESULT not in recording.content:
-        content.put_result(recording, result, limit)
+    if recording.kind in STEP_KINDS:
+        if result is not UNSET and semconv.TOOL_CALL_RESULT not in recording.content:
+            content.put_result(recording, result, limit)
+        return
     if semconv.OUTPUT_MESSAGES not in recording.content:
         if answer is not None:
             content.put_text(recording, answer, role="assistant", limit=limit)
@@ -110,13 +115,13 @@ def take_content(
 def end_span(recording: Recording) -> None:
     """Write everything on the span and end it; a span processor that raises is counted."""
     span, attributes = recording.span, recording.content
-    late = _facts(recording)
-    attributes.update(late)
+    attributes[semconv.STEP_OUTCOME] = recording.outcome
+    if recording.kind == "agent" or _has_more_facts(recording):
+        attributes.update(_more_facts(recording))
     try:
         span.set_attributes(attributes)
         if getattr(span, "dropped_attributes", 0):
-            # The SDK's store drops the oldest when full; what was set at the start may be gone by now.
-            span.set_attributes({**recording.essential, **late})
+            _set_essential_again(recording)
         if recording.error_type is not None:
             _add_event(recording)
         if recording.outcome == "error":
@@ -126,8 +131,25 @@ def end_span(recording: Recording) -> None:
         HEALTH.fault("tracing.end_span", error)
 
 
-def _facts(recording: Recording) -> dict[str, Any]:
-    facts: dict[str, Any] = {**recording.late, semconv.STEP_OUTCOME: recording.outcome}
+def _set_essential_again(recording: Recording) -> None:
+    """Set last what must be there: the SDK's store drops the oldest when full, so what was set first may be gone."""
+    outcome = {semconv.STEP_OUTCOME: recording.outcome}
+    recording.span.set_attributes({**recording.essential, **_more_facts(recording), **outcome})
+
+
+def _has_more_facts(recording: Recording) -> bool:
+    return bool(
+        recording.late
+        or recording.error_type
+        or recording.error_message
+        or recording.truncated
+        or recording.raw
+        or not recording.capture
+    )
+
+
+def _more_facts(recording: Recording) -> dict[str, Any]:
+    facts = dict(recording.late)
     if recording.error_type is not None:
         facts[semconv.ERROR_TYPE] = recording.error_type
     if recording.error_message is not None:

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, cast
 from agentpath_sdk._guard import HEALTH, guard
 from agentpath_sdk.tracing.recording import Outcome, StopReason
 
-__all__ = ["Integration", "activate_all", "classify_error", "innermost_key", "present", "wrapped_by_integration"]
+__all__ = ["Integration", "activate_all", "classify_error", "current_keys", "present", "wrapped_by_integration"]
 
 _GROUP: Final = "agentpath_integrations"
 
@@ -104,14 +104,19 @@ def activate_all() -> ExitStack:
     return stack
 
 
-def innermost_key() -> Iterator[Hashable]:
-    """Yield the key of each framework's call that encloses the running code."""
+def current_keys() -> list[Hashable]:
+    """Return the key of each framework's call that encloses the running code."""
+    keys: list[Hashable] = []
     for integration in INTEGRATIONS.all():
         if integration.module in sys.modules:
-            with guard(f"integration.{integration.name}"):
+            try:
                 key = integration.current_key()
-                if key is not None:
-                    yield key
+            except Exception as error:
+                HEALTH.fault(f"integration.{integration.name}", error)
+                continue
+            if key is not None:
+                keys.append(key)
+    return keys
 
 
 def classify_error(error: BaseException) -> tuple[Outcome, StopReason | None] | None:

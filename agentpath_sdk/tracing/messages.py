@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard
+
+from agentpath_sdk._plain import is_dict, is_list, is_sequence, kind_of
 
 __all__ = ["as_messages", "field_of", "last_message_text", "text_message"]
 
@@ -17,10 +19,8 @@ def text_message(role: str, content: str) -> dict[str, Any]:
 
 def as_messages(value: Any, *, role: str) -> list[Any]:
     """Return ``value`` as a list of GenAI messages; what is no message becomes one of ``role``."""
-    if isinstance(value, list | tuple):
-        items = cast("list[Any]", value)
-        if items and all(_looks_like_message(item) for item in items):
-            return [_message(item, role) for item in items]
+    if is_sequence(value) and value and all(_looks_like_message(item) for item in value):
+        return [_message(item, role) for item in value]
     if _looks_like_message(value):
         return [_message(value, role)]
     if isinstance(value, str):
@@ -30,22 +30,22 @@ def as_messages(value: Any, *, role: str) -> list[Any]:
 
 def field_of(value: Any, name: str) -> Any:
     """Return a mapping's entry or an object's stored attribute, else None; never runs a property or ``__getattr__``."""
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value).get(name)
+    if is_dict(value):
+        return value.get(name)
     stored = _stored(value)
     return stored.get(name) if stored is not None else None
 
 
 def last_message_text(messages: Any, *, roles: frozenset[str] | None = None) -> str | None:
     """Return the text of the last message (of one of ``roles``), else None."""
-    if not isinstance(messages, list | tuple):
+    if not is_sequence(messages):
         return None
-    for message in reversed(cast("list[Any]", messages)):
+    for message in reversed(messages):
         if isinstance(message, str):
             if roles is None or "user" in roles:
                 return message
             continue
-        pair = cast("tuple[Any, ...]", message) if isinstance(message, tuple) else ()
+        pair = message if isinstance(message, tuple) and is_sequence(message) else ()
         found = pair[0] if len(pair) == 2 else field_of(message, "role") or field_of(message, "type")
         role = _ROLES.get(found, found) if isinstance(found, str) else None
         if roles is None or role in roles:
@@ -62,8 +62,8 @@ def _text(content: Any) -> str | None:
     """Return the text of a message content: a string, or the text blocks of a list, joined."""
     if isinstance(content, str):
         return content
-    if isinstance(content, list | tuple):
-        blocks = [b if isinstance(b, str) else _block_text(b) for b in cast("list[Any]", content)]
+    if is_sequence(content):
+        blocks = [b if isinstance(b, str) else _block_text(b) for b in content]
         texts = [b for b in blocks if b is not None]
         return "".join(texts) if texts else None
     return None
@@ -77,11 +77,8 @@ def _block_text(block: Any) -> str | None:
     return None
 
 
-def _looks_like_message(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    keys = cast("dict[str, Any]", value)
-    return isinstance(keys.get("role"), str) and ("parts" in keys or "content" in keys)
+def _looks_like_message(value: Any) -> TypeGuard[dict[str, Any]]:
+    return is_dict(value) and isinstance(value.get("role"), str) and ("parts" in value or "content" in value)
 
 
 def _message(value: Mapping[str, Any], role: str) -> Any:
@@ -101,7 +98,7 @@ def _message(value: Mapping[str, Any], role: str) -> Any:
 
 def _tool_calls(calls: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for call in cast("list[Any]", calls) if isinstance(calls, list) else []:
+    for call in calls if is_list(calls) else ():
         function = field_of(call, "function")
         source = call if function is None else function
         arguments = field_of(source, "arguments")
@@ -122,4 +119,4 @@ def _stored(value: Any) -> dict[str, Any] | None:
         stored = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return None
-    return cast("dict[str, Any]", stored) if type(stored) is dict else None  # pyright: ignore[reportUnknownArgumentType]  # a runtime check of a foreign object
+    return stored if kind_of(stored) is dict and is_dict(stored) else None

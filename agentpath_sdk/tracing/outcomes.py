@@ -121,7 +121,7 @@ def record_outcome(
 
 
 def _say(agent: Recording, success: bool, reason: str | None, source: str) -> None:
-    told = {semconv.RUN_GOAL_SUCCESS: success, semconv.RUN_GOAL_SOURCE: source}
+    told: dict[str, bool | str] = {semconv.RUN_GOAL_SUCCESS: success, semconv.RUN_GOAL_SOURCE: source}
     if reason is not None:
         told[semconv.RUN_GOAL_REASON] = reason
     agent.late = {**agent.late, **told}

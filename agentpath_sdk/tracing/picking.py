@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from agentpath_sdk._guard import guard
+from agentpath_sdk._plain import is_sequence
 from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.tracing.binding import Binder
 from agentpath_sdk.tracing.messages import field_of, last_message_text
@@ -69,8 +70,9 @@ def _as_text(value: Any, names: tuple[str, ...], roles: frozenset[str], depth: i
     if isinstance(value, bool) or value is None or depth == 0:
         return None
     if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, list | tuple):
+        # A number may be an answer; a question it is not.
+        return str(value) if roles is _ASSISTANT else None
+    if is_sequence(value):
         return last_message_text(value, roles=roles)
     for name in ("messages", *names):
         inner = field_of(value, name)
@@ -81,12 +83,16 @@ def _as_text(value: Any, names: tuple[str, ...], roles: frozenset[str], depth: i
     return None
 
 
+def _is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
 def _at(value: Any, path: list[str]) -> Any:
     """Return what lies at a dotted path: keys, positions, attributes (the user asked for these by name)."""
     for step in path:
-        if isinstance(value, Mapping):
+        if _is_mapping(value):
             value = value[step]
-        elif isinstance(value, list | tuple) and step.lstrip("-").isdigit():
+        elif is_sequence(value) and step.lstrip("-").isdigit():
             value = value[int(step)]
         else:
             value = getattr(value, step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from agentpath_sdk.tracing.messages import field_of, last_message_text
 
@@ -33,7 +33,7 @@ def _message(result: Any) -> str:
     content = field_of(result, "content")
     if isinstance(content, str):
         return content or _NO_TEXT
-    found = last_message_text([{"role": "tool", "content": cast(Any, content)}])
+    found = last_message_text([{"role": "tool", "content": content}])
     if found is None and isinstance(field_of(result, "error"), str):
         found = field_of(result, "error")
     return found or _NO_TEXT

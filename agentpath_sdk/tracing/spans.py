@@ -22,10 +22,15 @@ __all__ = ["SpanSource", "StartedSpan", "keeps"]
 _SUPPRESS: Final[str] = getattr(context_api, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation")
 _LOW_64: Final = (1 << 64) - 1
 
-try:
-    _VERSION: str | None = version("agentpath-sdk")
-except PackageNotFoundError:  # run from a source tree that was never installed
-    _VERSION = None
+
+def _own_version() -> str | None:
+    try:
+        return version("agentpath-sdk")
+    except PackageNotFoundError:  # run from a source tree that was never installed
+        return None
+
+
+_VERSION: Final = _own_version()
 
 
 def keeps(trace_id: int, rate: float) -> bool:
@@ -72,33 +77,31 @@ class SpanSource:
         """Take spans from ``provider`` from now on; None = the global one."""
         self._given = provider
 
-    def start(
-        self, name: str, context: Context, attributes: Mapping[str, Any], *, rate: float, run: StartedSpan | None
-    ) -> StartedSpan:
-        """Start a span in ``context``. ``run`` is the enclosing call, None where a run begins.
+    def start(self, name: str, context: Context, attributes: Mapping[str, Any], rate: float) -> StartedSpan:
+        """Start a span in ``context``; a run begins with a ``rate`` below 1 where it is sampled.
 
         A provider, sampler or processor that raises costs this span only: a span that records nothing is returned.
         """
-        if run is not None and run[1]:
-            return run
         if context.get(_SUPPRESS):
             return _left_out(context)
         try:
-            return self._start(name, context, attributes, rate=rate if run is None else 1.0)
+            tracer = self._current_tracer()
+            if rate < 1.0:
+                return self._start_sampled(tracer, name, context, attributes, rate)
+            return tracer.start_span(name, context, attributes=attributes), False, True
         except Exception as error:
             HEALTH.fault("tracing.start_span", error)
             return _left_out(context)
 
-    def _start(self, name: str, context: Context, attributes: Mapping[str, Any], *, rate: float) -> StartedSpan:
-        tracer = self._current_tracer()
-        if rate >= 1.0:
-            return (tracer.start_span(name, context, attributes=attributes), False, True)
+    def _start_sampled(
+        self, tracer: Tracer, name: str, context: Context, attributes: Mapping[str, Any], rate: float
+    ) -> StartedSpan:
         parent = trace_api.get_current_span(context).get_span_context()
-        if parent.is_valid:
-            if keeps(parent.trace_id, rate):
-                return (tracer.start_span(name, context, attributes=attributes), False, True)
-            return _left_out(context)
-        return self._start_root(tracer, name, context, attributes, rate)
+        if not parent.is_valid:
+            return self._start_root(tracer, name, context, attributes, rate)
+        if keeps(parent.trace_id, rate):
+            return tracer.start_span(name, context, attributes=attributes), False, True
+        return _left_out(context)
 
     def _start_root(
         self, tracer: Tracer, name: str, context: Context, attributes: Mapping[str, Any], rate: float

@@ -13,6 +13,7 @@ from agentpath_sdk.trajectories.dialects import spoken
 from agentpath_sdk.trajectories.model import Trajectory
 from agentpath_sdk.trajectories.open_trace import RUNS, OpenTrace
 from agentpath_sdk.trajectories.reconstruct import Reconstruction, reconstruct_trace
+from agentpath_sdk.trajectories.remembered import Remembered
 from agentpath_sdk.trajectories.span_record import SpanRecord
 from agentpath_sdk.trajectories.tree import CALLS
 
@@ -72,8 +73,9 @@ class Assembler:
         self._count = count
         self._open: OrderedDict[str, OpenTrace] = OrderedDict()
         self._settled: OrderedDict[str, OpenTrace] = OrderedDict()
-        # Of traces that are not here (any more, or yet): runs let go, agents started, spans lost.
-        self._released: OrderedDict[str, set[str]] = OrderedDict()
+        # Runs with a verdict that were let go: what comes for them comes too late.
+        self._released = Remembered(settings.max_open_traces)
+        # Of traces no span has come of: agents started, spans lost.
         self._started: OrderedDict[str, set[str]] = OrderedDict()
         self._dropped: OrderedDict[str, None] = OrderedDict()
         # What waits, by time of its last span.
@@ -86,9 +88,11 @@ class Assembler:
 
     def add(self, record: SpanRecord) -> None:
         """Take an ended span."""
+        if self._too_late(record):
+            return
         now = self._clock()
         trace = self._trace(record.trace_id, now)
-        if not self._too_late(trace, record) and not self._too_many(trace, record):
+        if not self._too_many(trace, record):
             role = trace.add(record, history=self._keep_history)
             run = trace.run_above(record.span_id)
             if run is None:
@@ -183,15 +187,14 @@ class Assembler:
             trace_id=trace_id,
             last=now,
             started=self._started.pop(trace_id, set()),
-            released=self._released.pop(trace_id, set()),
             dropped=dropped,
         )
 
-    def _too_late(self, trace: OpenTrace, record: SpanRecord) -> bool:
-        if record.parent_span_id not in trace.released and record.span_id not in trace.released:
+    def _too_late(self, record: SpanRecord) -> bool:
+        if record.parent_span_id not in self._released and record.span_id not in self._released:
             return False
         # What hangs below it comes too late as well.
-        trace.released.add(record.span_id)
+        self._released.add(record.span_id)
         self._count("trajectories.span_after_release", 1)
         return True
 
@@ -199,7 +202,9 @@ class Assembler:
         limit = self._settings.max_spans_per_trace
         if len(trace) < limit:
             return False
-        trace.release([run for run in trace.emitted if run in trace.runs and run not in trace.closing])
+        settled = [run for run in trace.emitted if run in trace.runs and run not in trace.closing]
+        for run in trace.release(settled):
+            self._released.add(run)
         if len(trace) < limit or (len(trace) < 2 * limit and spoken(record)[0] in RUNS):
             return False
         trace.dropped = True
@@ -359,10 +364,8 @@ class Assembler:
         for run in trace.closing:
             self._runs.pop((trace.trace_id, run), None)
         self._homeless.pop(trace.trace_id, None)
-        ended = {*trace.released, *trace.emitted, *trace.runs}
-        if ended:
-            _put_last(self._released, trace.trace_id, ended)
-            _trim(self._released, self._settings.max_open_traces)
+        for run in (*trace.emitted, *trace.runs):
+            self._released.add(run)
 
 
 def _wanted(trace: OpenTrace, told: Reconstruction, runs: Collection[str], *, homeless: bool) -> set[str]:

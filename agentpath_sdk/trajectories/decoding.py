@@ -12,14 +12,17 @@ from typing import Any, Final
 
 import orjson
 
+from agentpath_sdk import redaction
 from agentpath_sdk.trajectories.model import ArgumentsState, Json, ResultState
 from agentpath_sdk.trajectories.shapes import as_list, as_object
 
 __all__ = ["Arguments", "Result", "decode_arguments", "decode_result", "load_json", "plain"]
 
-_REDACTED: Final = frozenset({"__REDACTED__", "[REDACTED]", "[redacted]", "<redacted>", "***"})
+# What stands in the place of a whole value that was not to be seen: ours, and those of other instrumentations.
+_HIDDEN: Final = frozenset({redaction.MARKER, redaction.FAILED, "__REDACTED__", "[REDACTED]", "<redacted>", "***"})
 _JSON_START: Final = frozenset('{["-0123456789tfn')
 _NON_STANDARD: Final = re.compile(r"\b(?:NaN|Infinity)\b")
+_MAX_DEPTH: Final = 100
 # Longer text is no repr of a call's arguments, and parsing it as Python source costs much.
 _LITERAL_LIMIT: Final = 100_000
 _TOKENS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|["{}\[\]]', re.DOTALL)
@@ -62,16 +65,19 @@ def _load_non_standard(text: str) -> Any:
         return None
 
 
-def plain(value: Any) -> Json:
-    """Return an attribute value as a JSON value: tuples become lists, bytes base64 text."""
+def plain(value: Any, *, depth: int = 0) -> Json:
+    """Return an attribute value as a JSON value: tuples become lists, bytes base64 text, what is nested more than a
+    hundred deep a marker."""
+    if depth > _MAX_DEPTH:
+        return "[nested too deeply]"
     if isinstance(value, str | int | float | bool) or value is None:
         return value
     if isinstance(value, bytes | bytearray):
         return base64.b64encode(value).decode("ascii")
     if (pairs := as_object(value)) is not None:
-        return {str(key): plain(item) for key, item in pairs.items()}
+        return {str(key): plain(item, depth=depth + 1) for key, item in pairs.items()}
     if (items := as_list(value)) is not None:
-        return [plain(item) for item in items]
+        return [plain(item, depth=depth + 1) for item in items]
     return str(value)
 
 
@@ -88,13 +94,17 @@ def decode_arguments(
     if (given := as_object(value)) is not None and not flagged_truncated:
         return Arguments(values=plain(given))
     text = value if isinstance(value, str) else orjson.dumps(plain(value)).decode()
-    if text in _REDACTED:
+    if _is_hidden(text):
         return Arguments(state="redacted", raw=text)
     if flagged_truncated:
         return Arguments(state="truncated", raw=text)
     if flagged_raw:
         return Arguments(state="unparsed", raw=text)
     return _decode_text(text, limit)
+
+
+def _is_hidden(text: str) -> bool:
+    return text in _HIDDEN or (text[:1] == '"' and text[1:-1] in _HIDDEN)
 
 
 def _decode_text(text: str, limit: int | None) -> Arguments:
@@ -147,7 +157,7 @@ def decode_result(value: Any, *, truncated: bool = False, captured: bool = True)
         return Result(state="known" if captured else "not_captured")
     if not isinstance(value, str):
         return Result(value=plain(value), state="truncated" if truncated else "known")
-    if value in _REDACTED:
+    if _is_hidden(value):
         return Result(state="redacted")
     found = load_json(value)
     decoded = found if found is not None or value.strip() == "null" else value

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, NoReturn, cast
+from typing import Any, BinaryIO, Final, NoReturn, TypeAlias, cast
 
 import orjson
 
@@ -37,6 +37,9 @@ _RESOURCE_SPANS_TAG: Final = 0x0A
 _READABLE: Final = "OTLP JSON (one document or JSON Lines), OTLP protobuf, `agentpath read --json` lines, or records"
 
 
+_Stream: TypeAlias = "io.BufferedReader[io.RawIOBase]"
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A JSON value, or bytes of an OTLP protobuf message, and where it begins."""
@@ -57,6 +60,7 @@ def documents(path: str) -> Iterator[Document]:
             head = stream.peek(_PEEK)[:_PEEK]
             if head.startswith(_UTF16_MARKS):
                 _fail(path, "byte 1", "UTF-16 text", "save it as UTF-8")
+            _check_text(path, head)
             yield from _framed(path, stream, head) if _is_binary(head) else _json(path, stream)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             _fail(path, "", f"broken gzip data ({error})", "the file looks truncated; export it again")
@@ -65,16 +69,22 @@ def documents(path: str) -> Iterator[Document]:
 
 
 @contextmanager
-def _opened(path: str) -> Generator[io.BufferedReader[io.RawIOBase]]:
+def _opened(path: str) -> Generator[_Stream]:
+    if path == STDIN:
+        yield _unzipped(cast("_Stream", sys.stdin.buffer))
+        return
     try:
-        raw = sys.stdin.buffer if path == STDIN else open(path, "rb")  # noqa: SIM115 - closed by ``with`` below
+        raw = open(path, "rb")  # noqa: SIM115 - closed by ``with`` below
     except OSError as error:
         _fail(path, "", f"cannot be opened: {(error.strerror or str(error)).lower()}", "check the path")
     with raw:
-        stream = io.BufferedReader(cast("io.RawIOBase", raw), _BUFFER)
-        if stream.peek(2)[:2] == _GZIP:
-            stream = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=stream)), _BUFFER)
-        yield stream
+        yield _unzipped(cast("_Stream", raw))
+
+
+def _unzipped(stream: _Stream) -> _Stream:
+    if stream.peek(2)[:2] != _GZIP:
+        return stream
+    return io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=stream)), _BUFFER)
 
 
 def _fail(path: str, place: str, problem: str, hint: str) -> NoReturn:
@@ -82,13 +92,17 @@ def _fail(path: str, place: str, problem: str, hint: str) -> NoReturn:
 
 
 def _is_binary(head: bytes) -> bool:
-    if _CONTROL.search(head):
-        return True
+    return _CONTROL.search(head) is not None
+
+
+def _check_text(path: str, head: bytes) -> None:
+    if _is_binary(head):
+        return
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
-        return error.start < len(head) - 3  # else only the last character is cut by the look ahead
-    return False
+        if error.start < len(head) - 3:  # else only the last character is cut by the look ahead
+            _fail(path, f"byte {error.start + 1}", "text that is not UTF-8", "save it as UTF-8")
 
 
 # --- JSON -----------------------------------------------------------------------------------------------------------

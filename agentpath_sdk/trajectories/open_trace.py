@@ -47,8 +47,6 @@ class OpenTrace:
     """True = since the last verdict a call came that no run span is above."""
     emitted: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     """Run's span id -> revisions given, steps in the last one."""
-    released: set[str] = field(default_factory=set[str])
-    """Runs with a verdict that were let go: what comes for them comes too late."""
     unattached: int = 0
     dropped: bool = False
     texts: dict[str, str] = field(default_factory=dict[str, str])
@@ -135,8 +133,7 @@ class OpenTrace:
         for above in self.upwards(run):
             if above in self.calls or (above != run and above in self.runs):
                 return False
-        missing = self.missing_above(run)
-        return missing is not None and missing not in self.released
+        return self.missing_above(run) is not None
 
     def calls_of(self, run: str) -> int:
         """Return how many calls have arrived that no other run lies between."""
@@ -168,7 +165,7 @@ class OpenTrace:
     @property
     def settled(self) -> bool:
         """Whether all that came has its verdict."""
-        return not self.closing and not self.homeless and bool(self.emitted or self.unattached or self.released)
+        return not self.closing and not self.homeless and bool(self.emitted or self.unattached)
 
     def records(self, runs: Collection[str] = ()) -> list[SpanRecord]:
         """Return the spans that decide about ``runs``: those at, above and below them; all spans where ``runs`` is
@@ -181,12 +178,13 @@ class OpenTrace:
     def _placeholder(self, span_id: str) -> SpanRecord:
         return SpanRecord(trace_id=self.trace_id, span_id=span_id, name="", parent_span_id=self.places[span_id])
 
-    def release(self, runs: Collection[str]) -> None:
-        """Forget ``runs`` and all below them."""
-        for span_id in self.inside(runs):
-            if span_id in self.runs:
-                self.released.add(span_id)
+    def release(self, runs: Collection[str]) -> list[str]:
+        """Forget ``runs`` and all below them; return the run spans among those."""
+        gone = self.inside(runs)
+        forgotten = [span_id for span_id in gone if span_id in self.runs]
+        for span_id in gone:
             for table in (self.spans, self.places, self.runs, self.emitted):
                 table.pop(span_id, None)
             for group in (self.calls, self.closing, self.fresh, self.tracked):
                 group.discard(span_id)
+        return forgotten

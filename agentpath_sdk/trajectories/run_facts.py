@@ -106,6 +106,7 @@ def tags(run: Run) -> Mapping[str, Json]:
 
 
 def _is_tag(name: str, value: Any) -> bool:
+    # Bare words ("name", "args") are what some instrumentations write; an application's own names have a dot.
     if name.startswith(_NOT_TAGS) or "." not in name:
         return False
     return isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= _TAG_LIMIT)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pickle
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from agentpath_sdk.trajectories.shapes import as_object
 from agentpath_sdk.trajectories.span_record import SpanRecord
 
 __all__ = ["SpanSpool"]
@@ -106,7 +107,7 @@ class SpanSpool:
 def _plain(record: SpanRecord) -> tuple[Any, ...]:
     """Return the record's fields; mappings as dicts, for those of a live span hold a lock."""
     values: tuple[Any, ...] = _values(record)
-    return tuple(dict(value) if isinstance(value, Mapping) else value for value in values)  # pyright: ignore[reportUnknownArgumentType] - a foreign mapping
+    return tuple(value if (known := as_object(value)) is None else dict(known) for value in values)
 
 
 def _start(record: SpanRecord) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ __all__ = ["LineFile", "json_line"]
 
 _FILE_MODE: Final = 0o600
 _REOPEN_TRIES: Final = 10
+_LOCK_SECONDS: Final = 5.0
+_LOCK_POLL_SECONDS: Final = 0.002
 
 
 class LineFile:
@@ -82,8 +85,7 @@ class LineFile:
         for _ in range(_REOPEN_TRIES):
             descriptor = self._open()
             try:
-                if fcntl is not None:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                _lock(descriptor)
                 if not self._is_current(descriptor):
                     continue  # rotated by another process between opening and locking
                 if self._is_full(descriptor, size):
@@ -92,7 +94,8 @@ class LineFile:
                 yield descriptor
                 return
             finally:
-                os.close(descriptor)  # releases the lock
+                _unlock(descriptor)
+                os.close(descriptor)
         raise OSError(f"{self.path} kept being replaced")
 
     def _is_current(self, descriptor: int) -> bool:
@@ -126,6 +129,27 @@ def json_line(value: Any) -> bytes:
         # Lone surrogates and integers beyond 64 bits, which orjson refuses.
         plain = json.loads(json.dumps(value, default=str), parse_constant=lambda _: None)
         return json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _lock(descriptor: int) -> None:
+    """Lock the file against other processes; a lock that is not to be had is an error, never a hang."""
+    if fcntl is None:
+        return
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_LOCK_POLL_SECONDS)
+
+
+def _unlock(descriptor: int) -> None:
+    # Closing is not enough: a child forked in between holds the same lock through its copy of the descriptor.
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def _last_byte(descriptor: int, size: int) -> bytes:

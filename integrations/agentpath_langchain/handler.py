@@ -48,7 +48,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
     run_inline = True
     """In async code too: the events only fill in a span, and order is kept."""
 
-    def __new__(cls, *, recorder: Recorder | None = None) -> AgentPathCallbackHandler:
+    def __new__(cls, *args: Any, **kwargs: Any) -> AgentPathCallbackHandler:
         """Return a handler that LangGraph also tells of pauses which no node raises, once LangGraph is imported."""
         return super().__new__(graph_aware(cls))
 
@@ -303,12 +303,10 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
         """Close an agent run, or forget a plain chain run."""
         with guard("langchain.chain_end"):
             link = self._runs.pop(run_id)
-            if link is None:
+            recording = self._recorder.get(link.owner) if link is not None else None
+            if link is None or recording is None or not (link.owns or link.top is None):
                 return
             answer = answer_of(outputs)
-            recording = self._recorder.get(link.owner)
-            if recording is None:
-                return
             limited = stopped_by_limit(answer)
             if not link.owns:
                 pauses.settle(self._recorder, recording, link, "limit" if limited else None)

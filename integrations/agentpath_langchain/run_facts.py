@@ -30,7 +30,7 @@ def adopt_conversation(recording: Recording, metadata: Mapping[str, Any]) -> Non
 
 def late_query(recorder: Recorder, recording: Recording, inputs: Any) -> None:
     """Keep the question of a streamed run, whose input is told at its end."""
-    if inputs is None or not recording.capture or semconv.INPUT_MESSAGES in recording.content:
+    if inputs is None or not recording.live or not recording.capture or semconv.INPUT_MESSAGES in recording.content:
         return
     query = query_of(inputs)
     if query is not None:

@@ -63,10 +63,9 @@ class Switch:
         wrapt.register_post_import_hook(self._install, _HOOKS_MODULE)
 
     def _install(self, module: Any) -> None:
-        from agentpath_langchain.handler import AgentPathCallbackHandler
-
-        # With the class given, a handler the user passed is not joined by a second one.
-        module.register_configure_hook(self, inheritable=True, handle_class=AgentPathCallbackHandler)
+        # Not by class: a handler that a tool or model has for itself is not passed on to what runs inside it, so ours
+        # is put beside it. Two handlers that see the same call make one step.
+        module.register_configure_hook(self, inheritable=True)
 
     def shared(self) -> AgentPathCallbackHandler:
         """Return the process-wide handler."""

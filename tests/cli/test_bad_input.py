@@ -12,6 +12,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
 from agentpath_sdk.trajectories.otlp_write import to_otlp_json
 from agentpath_sdk.trajectories.span_record import SpanRecord
 

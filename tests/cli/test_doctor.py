@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,12 +15,13 @@ pytest.importorskip("rich")
 from agentpath_sdk.cli.counters import meaning_of
 
 Command: TypeAlias = Callable[..., Any]
+PROTOCOLS = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
 def quiet_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OTEL_TRACES_EXPORTER", "OTEL_SDK_DISABLED", "OTEL_TRACES_SAMPLER", "AGENTPATH_GOLD"):
+    for name in ("OTEL_TRACES_EXPORTER", "OTEL_SDK_DISABLED", "OTEL_TRACES_SAMPLER", "AGENTPATH_GOLD", *PROTOCOLS):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -40,10 +42,12 @@ def test_a_sound_installation_has_nothing_to_do(agentpath: Command) -> None:
     [
         ("OTEL_SDK_DISABLED", "true", "OTEL_SDK_DISABLED", "error", "unset OTEL_SDK_DISABLED"),
         ("OTEL_TRACES_EXPORTER", "nosuch,agentpath", "nosuch", "error", "install the package"),
+        ("OTEL_TRACES_EXPORTER", "otlp,agentpath", "otlp", "error", "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf"),
         ("OTEL_TRACES_EXPORTER", "agentpath", "otlp", "warning", "otlp,agentpath"),
         ("OTEL_TRACES_SAMPLER", "traceidratio", "sampler", "warning", "parentbased"),
         ("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", "100", "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", "warning", "raise"),
-        ("AGENTPATH_QUEUE_SIZE", "many", "OnlineSettings", "error", "correct or unset"),
+        ("AGENTPATH_QUEUE_SIZE", "many", "environment", "error", "correct or unset"),
+        ("AGENTPATH_QEUE_SIZE", "9", "AGENTPATH_QEUE_SIZE", "warning", "AGENTPATH_QUEUE_SIZE"),
         ("AGENTPATH_GOLD", "/nowhere", "AGENTPATH_GOLD", "error", "agentpath gold validate"),
     ],
 )
@@ -51,8 +55,8 @@ def test_a_wrong_setting_is_found_with_advice(
     agentpath: Command, monkeypatch: pytest.MonkeyPatch, name: str, value: str, check: str, state: str, advice: str
 ) -> None:
     """An error makes the exit code 2; a warning does not."""
-    if check == "otlp":
-        pytest.importorskip("opentelemetry.exporter.otlp")
+    if "proto_grpc" in str(entry_points(group="opentelemetry_traces_exporter")) and value.startswith("otlp"):
+        pytest.skip("the gRPC exporter is installed")
     monkeypatch.setenv(name, value)
     outcome = agentpath("doctor", "--json")
     entries = [line for line in outcome.lines if line["name"] == check and line["state"] == state]
@@ -84,3 +88,8 @@ def test_every_health_counter_in_the_source_has_a_meaning() -> None:
     }
     assert len(used) > 20
     assert {name for name in used if meaning_of(name) is None} == set()
+
+
+def test_counters_are_explained_when_asked_for(agentpath: Command) -> None:
+    assert "online.dropped_spans" not in agentpath("doctor").out
+    assert "online.dropped_spans" in agentpath("doctor", "--counters").out

@@ -34,6 +34,10 @@ def test_help_names_every_command(agentpath: Command) -> None:
         assert command in outcome.out
 
 
+def test_the_version_is_told(agentpath: Command) -> None:
+    assert agentpath("--version").out.startswith("agentpath-sdk ")
+
+
 def test_help_loads_neither_the_scorer_nor_a_framework() -> None:
     """So that it is there at once."""
     pytest.importorskip("typer")

@@ -11,6 +11,9 @@ from typing import Any, TypeAlias
 
 import pytest
 
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
 Command: TypeAlias = Callable[..., Any]
 
 EXAMPLE = Path(__file__).parents[1] / "data" / "runs" / "path_example.json"

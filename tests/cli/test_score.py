@@ -203,3 +203,14 @@ def test_bad_input_outranks_a_missed_gate(agentpath: Command, tmp_path: Path) ->
     bad = tmp_path / "bad.json"
     bad.write_text("{")
     assert agentpath("score", EXAMPLE, bad, "--json", "--fail-under", "score=1").code == 2
+
+
+def test_the_environments_settings_count_as_they_do_live(agentpath: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENTPATH_GOOD_PATH", "0.6")
+    monkeypatch.setenv("AGENTPATH_WEIGHTS", "accuracy")
+    [line] = agentpath("score", EXAMPLE, "--json").lines
+    assert (line["label"], round(line["composite"], 6)) == ("good_path", 0.65)
+    monkeypatch.setenv("AGENTPATH_GOOD_PATH", "high")
+    outcome = agentpath("score", EXAMPLE, "--json")
+    assert outcome.code == 2
+    assert "AGENTPATH_GOOD_PATH" in outcome.err

@@ -230,6 +230,26 @@ def test_a_traced_graph_inside_an_untraced_graph_keeps_its_calls(spans: Any, scr
     assert json.loads(run.attributes["gen_ai.output.messages"])[0]["parts"][0]["content"] == "done"
 
 
+def test_a_graph_inside_a_traced_tool_belongs_to_that_tool(spans: Any, scripted: Any) -> None:
+    """The tool's own handler is not passed on by LangChain; the run's is, beside it."""
+    agents = pytest.importorskip("langchain.agents", reason="needs the extra langgraph")
+    inner = agents.create_agent(scripted([("search", {"q": "x"})], "done"), [search], name="inner")
+
+    @trace_tool
+    @tool
+    def ask(q: str) -> str:
+        """Ask."""
+        return inner.invoke({"messages": [("user", q)]})["messages"][-1].content
+
+    trace_agent(lambda question: ask.invoke({"q": question}), name="outer")("x")
+    assert [(name, parent) for name, parent in _tree(spans) if not name.startswith("chat")] == [
+        ("invoke_agent outer", None),
+        ("execute_tool ask", "invoke_agent outer"),
+        ("invoke_agent inner", "execute_tool ask"),
+        ("execute_tool search", "invoke_agent inner"),
+    ]
+
+
 def test_the_current_run_is_known_inside_a_langchain_tool(spans: Any) -> None:
     seen: list[Any] = []
 

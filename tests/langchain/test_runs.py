@@ -228,3 +228,18 @@ def test_a_broken_processor_or_sampler_never_reaches_the_tool(place: str) -> Non
     assert double.invoke({"n": 2}, {"callbacks": [handler]}) == 4
     assert any(name.startswith("fault.") for name in HEALTH.counts())
     HEALTH.reset()
+
+
+def test_a_handler_can_be_subclassed_copied_and_pickled() -> None:
+    import copy
+    import pickle
+
+    class Mine(AgentPathCallbackHandler):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    mine = Mine("x")
+    assert mine.name == "x"
+    assert copy.deepcopy(mine) is copy.copy(mine) is mine
+    assert isinstance(pickle.loads(pickle.dumps(AgentPathCallbackHandler())), AgentPathCallbackHandler)

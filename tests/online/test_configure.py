@@ -12,12 +12,12 @@ from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogR
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import NoOpTracerProvider
 
 from agentpath_sdk import redaction
-from agentpath_sdk.configure import Handle, configure, flush, shutdown
+from agentpath_sdk.configuration import Handle, configure, flush, shutdown
 from agentpath_sdk.errors import AgentPathError, ConfigurationError, FileFormatError
 from agentpath_sdk.gold.model import CallStep, GoldPath
 from agentpath_sdk.online.exporter import AgentPathExporter
@@ -94,6 +94,16 @@ def test_one_call_and_one_decorator_give_record_event_metric_and_evaluate_span(a
         data = app.metrics.get_metrics_data()
         assert data is not None
         assert "agentpath.trajectory.score" in data.to_json()
+
+
+@pytest.mark.parametrize("how", ["force_flush", "shutdown"])
+def test_flushing_or_shutting_the_provider_down_sends_the_evaluate_spans_too(app: App, how: str) -> None:
+    app.tracer_provider = TracerProvider(shutdown_on_exit=False)
+    app.tracer_provider.add_span_processor(BatchSpanProcessor(app.spans, schedule_delay_millis=60_000))
+    app.configure()
+    planner("q")
+    getattr(app.tracer_provider, how)()
+    assert app.names().count("evaluate") == 1
 
 
 def test_configuring_again_replaces_and_doubles_nothing(app: App) -> None:

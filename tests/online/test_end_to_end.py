@@ -24,7 +24,7 @@ from pydantic import SecretStr
 
 from agentpath_jsonl import JsonlScoreExporter, JsonlSpanExporter
 from agentpath_sdk._guard import HEALTH
-from agentpath_sdk.configure import configure, shutdown
+from agentpath_sdk.configuration import configure, shutdown
 from agentpath_sdk.gold.building import build_paths
 from agentpath_sdk.gold.model import CallStep, GoldPath
 from agentpath_sdk.testing import capture

@@ -226,3 +226,21 @@ def test_numbers_that_json_cannot_say_leave_the_line_strict(tmp_path: Path) -> N
     odd = replace(record, score=path_score(metrics={"tool_accuracy": float("nan")}))
     JsonlScoreExporter(tmp_path / "s.jsonl").export((odd,))
     assert lines(tmp_path / "s.jsonl")[0]["tool_accuracy"] in (None, "NaN")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_forked_in_the_middle_of_a_write_does_not_keep_the_file_locked(tmp_path: Path) -> None:
+    file = LineFile(tmp_path / "s.jsonl")
+    hold, go = os.pipe()
+    with file._locked(1):
+        child = os.fork()
+        if child == 0:
+            os.read(hold, 1)  # lives on, with the parent's descriptor, until told
+            try:
+                file.append([b"child"])
+            finally:
+                os._exit(0)
+    file.append([b"parent"])
+    os.write(go, b"x")
+    assert os.waitpid(child, 0)[1] == 0
+    assert (tmp_path / "s.jsonl").read_bytes() == b"parent\nchild\n"

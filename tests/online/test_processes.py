@@ -50,7 +50,7 @@ def scores(tmp_path: Path, name: str = "scores.jsonl") -> list[dict[str, Any]]:
 
 CONFIGURED = """
 from agentpath_jsonl import JsonlScoreExporter
-from agentpath_sdk.configure import configure
+from agentpath_sdk.configuration import configure
 handle = configure(gold="gold.yaml", score_exporters=[JsonlScoreExporter("scores.jsonl")])
 """
 
@@ -85,7 +85,7 @@ set_logger_provider(provider)
 def test_an_exporter_that_hangs_holds_process_exit_up_for_the_set_time_only(tmp_path: Path) -> None:
     source = """
 import threading
-from agentpath_sdk.configure import configure
+from agentpath_sdk.configuration import configure
 
 class Hanging:
     def export(self, records): threading.Event().wait(50)
@@ -194,13 +194,13 @@ def test_the_exporter_works_behind_a_provider_that_is_set_afterwards(tmp_path: P
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SimpleSpanProcessor
-from agentpath_sdk.configure import AgentPathSpanExporter
+from agentpath_sdk.configuration import AgentPathSpanExporter
 provider = TracerProvider()
 provider.add_span_processor(BatchSpanProcessor(AgentPathSpanExporter()))
 provider.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter()))
 trace.set_tracer_provider(provider)
 """
-    end = "planner('q')\nprovider.force_flush()\nfrom agentpath_sdk.configure import flush\nassert flush(10)\n"
+    end = "planner('q')\nprovider.force_flush()\nfrom agentpath_sdk.configuration import flush\nassert flush(10)\n"
     done = run(tmp_path, source + AGENT + end, AGENTPATH_GOLD="gold.yaml")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count('"name": "evaluate"') == 1

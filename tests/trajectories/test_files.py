@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -187,6 +189,21 @@ def test_many_spans_of_the_sdk_are_a_source_though_their_resource_holds_a_lock(
     assert len(list(read_trajectories(exporter.get_finished_spans()))) == 1
 
 
+@pytest.mark.parametrize("form", ["lines", "gzip"])
+def test_standard_input_is_a_source_and_stays_open(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = FORMS[form]()
+    buffer = io.BufferedReader(io.BytesIO(content.encode() if isinstance(content, str) else content))
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=buffer))
+    assert tuple(read_trajectories("-")) == RUNS
+    assert not buffer.closed
+
+
+def test_a_result_nested_without_end_can_still_be_written(tmp_path: Path) -> None:
+    deep = tool("t", "t", {}, "[" * 900 + "]" * 900, parent="A")
+    (run,) = read_trajectories(write(tmp_path / "deep.json", otlp([agent("A", end=9), deep])))
+    assert "nested too deeply" in json.dumps(trajectory_to_json(run))
+
+
 def test_several_paths_are_a_source_and_are_joined(tmp_path: Path) -> None:
     first = write(tmp_path / "one.json", otlp(SPANS[::2]))
     second = write(tmp_path / "two.json", otlp(SPANS[1::2]))
@@ -254,10 +271,10 @@ def test_a_trajectory_written_as_json_is_read_back_the_same(trajectory: Trajecto
 
 def test_a_line_holds_the_documented_keys() -> None:
     line = trajectory_to_json(RUNS[0])
-    run_keys = "trace_id span_id agent query final_answer conversation_id completeness stop_reason steps".split()
-    step_keys = "tool arguments result outcome error call_id agent parallel_group start_unix_nano end_unix_nano".split()
-    assert set(run_keys) <= set(line)
-    assert set(step_keys) <= set(line["steps"][0])
+    run_keys = {"trace_id", "span_id", "agent", "query", "final_answer", "conversation_id", "completeness"}
+    step_keys = {"tool", "arguments", "result", "outcome", "error", "call_id", "agent", "parallel_group"}
+    assert run_keys | {"stop_reason", "steps"} <= set(line)
+    assert step_keys | {"start_unix_nano", "end_unix_nano"} <= set(line["steps"][0])
     assert line["steps"][0]["error"] is None
 
 
@@ -358,7 +375,7 @@ BAD: dict[str, tuple[Callable[[], str | bytes], str]] = {
     "cut gzip": (lambda: gzip.compress(otlp(SPANS).encode())[:-20], ": broken gzip data"),
     "rotten gzip": (lambda: b"\x1f\x8b" + b"\x07" * 100, ": broken gzip data"),
     "utf-16": (lambda: otlp(SPANS).encode("utf-16"), ": byte 1: UTF-16 text (save it as UTF-8)"),
-    "latin-1": (lambda: '{"resourceSpans": [], "é": 1}'.encode("latin-1"), "binary data"),
+    "latin-1": (lambda: '{"resourceSpans": [], "é": 1}'.encode("latin-1"), ": byte 24: text that is not UTF-8"),
     "late latin-1": (lambda: (otlp(SPANS) + '\n{"é": 1}').encode("latin-1"), ": line 2"),
 }
 

@@ -467,6 +467,7 @@ def test_why_a_run_stopped(more: dict[str, object], stopped: str) -> None:
         ("null", {}, "known"),
         (None, None, "not_captured"),
         ("__REDACTED__", None, "redacted"),
+        ('"[redaction failed]"', None, "redacted"),
         ("[1, 2]", None, "unparsed"),
         ("42", None, "unparsed"),
         ("Москва", None, "unparsed"),
@@ -505,6 +506,14 @@ def test_arguments_kept_raw_by_the_writer_are_no_object() -> None:
 def test_broken_arguments_count_as_cut_only_at_the_providers_own_limit(limit: int, state: str) -> None:
     step = one([agent("A", end=9), tool("t", "t", '{"a": "long te', parent="A", attribute_limit=limit)]).steps[0]
     assert step.arguments_state == state
+
+
+def test_a_result_that_was_hidden_is_told_from_one_that_is_text() -> None:
+    calls = [
+        tool(k, k, {}, result, parent="A") for k, result in (("a", "__REDACTED__"), ("b", '"text"'), ("c", "null"))
+    ]
+    steps = {step.tool: (step.result, step.result_state) for step in one([agent("A", end=9), *calls]).steps}
+    assert steps == {"a": (None, "redacted"), "b": ("text", "known"), "c": (None, "known")}
 
 
 def test_with_capture_off_nothing_of_the_content_is_known() -> None:

@@ -15,9 +15,11 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
+from agentpath_sdk import semconv
 from agentpath_sdk.errors import MissingExtraError
 from agentpath_sdk.trajectories.console_span import from_console_json, is_console_json
 from agentpath_sdk.trajectories.otlp import from_otlp_json, from_otlp_protobuf, to_otlp_json
+from agentpath_sdk.trajectories.reconstruct import reconstruct
 from agentpath_sdk.trajectories.span_record import SpanRecord, from_sdk
 
 from .build import nanos, span
@@ -81,6 +83,21 @@ def test_an_sdk_span_tells_the_providers_own_length_limit_and_what_it_lost() -> 
     record = from_sdk(root)
     assert (record.attribute_limit, record.dropped_attributes) == (8, 1)
     assert from_sdk(ended()[0]).attribute_limit is None
+
+
+def test_arguments_cut_by_the_providers_limit_are_unknown_and_hurt_nothing() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(span_limits=SpanLimits(max_span_attribute_length=200), shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    arguments = json.dumps({"id": 42, "city": "Санкт-Петербург", "text": "😀" * 300}, ensure_ascii=False)
+    tracer = provider.get_tracer(semconv.SCOPE_NAME)
+    with tracer.start_as_current_span("a", attributes={semconv.OPERATION_NAME: semconv.OP_INVOKE_AGENT}):
+        named = {semconv.OPERATION_NAME: semconv.OP_EXECUTE_TOOL, semconv.TOOL_NAME: "note"}
+        tracer.start_span("t", attributes={**named, semconv.TOOL_CALL_ARGUMENTS: arguments}).end()
+    (run,) = reconstruct(map(from_sdk, exporter.get_finished_spans()))
+    (step,) = run.steps
+    assert (step.tool, step.arguments, step.arguments_state) == ("note", None, "truncated")
+    assert len(step.raw_arguments or "") == 200
 
 
 def test_a_span_of_another_sdk_with_the_same_properties_is_read_too() -> None:

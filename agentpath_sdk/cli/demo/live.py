@@ -10,7 +10,7 @@ from typing import Final
 
 from agentpath_jsonl import JsonlScoreExporter, JsonlSpanExporter
 from agentpath_sdk.cli.demo.tools import Corpus, load_data
-from agentpath_sdk.configure import configure
+from agentpath_sdk.configuration import configure
 from agentpath_sdk.errors import AgentPathError, MissingExtraError
 from agentpath_sdk.tracing.decorators import trace_agent
 

@@ -23,6 +23,7 @@ from agentpath_sdk.errors import AgentPathError, ConfigurationError
 from agentpath_sdk.gold.model import GoldPath
 from agentpath_sdk.gold.reloading import ReloadingRegistry
 from agentpath_sdk.online import joining
+from agentpath_sdk.online.calling import ScoreSink, as_exporter
 from agentpath_sdk.online.current import use_pipeline
 from agentpath_sdk.online.emit import Emitter, EvaluateSpans, LogEvents, Metrics, observe_health
 from agentpath_sdk.online.pipeline import Pipeline, PipelineState
@@ -119,7 +120,7 @@ class Handle:
 def configure(
     *,
     gold: Gold | None = None,
-    score_exporters: Sequence[ScoreExporter] = (),
+    score_exporters: Sequence[ScoreSink] = (),
     tracer_provider: TracerProvider | None = None,
     logger_provider: LoggerProvider | None = None,
     meter_provider: MeterProvider | None = None,
@@ -139,7 +140,8 @@ def configure(
     Args:
         gold: files, folders or gold paths; default: the environment's ``AGENTPATH_GOLD``. Changed files
             are picked up while running.
-        score_exporters: places that get each score record, each through a queue and a thread of its own.
+        score_exporters: places that get each score record, each through a queue and a thread of its own; a plain
+            callable is given one record at a time (``print`` will do).
         tracer_provider: join this provider instead of the global one; agents traced by this SDK then use it too.
         logger_provider: where the evaluation log events go, instead of the global one.
         meter_provider: where the metrics go, instead of the global one.
@@ -164,6 +166,7 @@ def configure(
     parts = resolve(settings if weights is None else {**settings, "weights": weights})
     if mode not in get_args(Mode):
         raise ConfigurationError(f"mode={mode!r}: there are {', '.join(get_args(Mode))}")
+    exporters = [as_exporter(sink) for sink in score_exporters]
     registry = registry_of(gold, parts.online)
     provider = joining.provider_of(tracer_provider)
     with _lock:
@@ -174,8 +177,8 @@ def configure(
             registry,
             parts,
             mode=mode,
-            score_exporters=score_exporters,
-            evaluate=_evaluate_emitter(provider, evaluate_span, score_exporters),
+            score_exporters=exporters,
+            evaluate=_evaluate_emitter(provider, evaluate_span, exporters),
             logs=LogEvents(logger_provider),
             numbers=Metrics(meter_provider, max_label_sets=parts.online.max_label_sets),
         )

@@ -1,0 +1,53 @@
+"""A plain callable as a place where scores go: ``score_exporters=[print]``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, cast
+
+from agentpath_sdk._guard import guard
+from agentpath_sdk.errors import ConfigurationError
+from agentpath_sdk.online.record import ExportResult, ScoreExporter, ScoreRecord
+
+__all__ = ["ScoreSink", "as_exporter"]
+
+ScoreSink: TypeAlias = "ScoreExporter | Callable[[ScoreRecord], object]"
+"""What ``score_exporters`` takes: an exporter, or a callable that is given each record."""
+
+
+class _CallableExporter:
+    """Hands each record to a callable; a call that raises is counted and never repeated."""
+
+    def __init__(self, call: Callable[[ScoreRecord], object]) -> None:
+        self._call = call
+
+    def export(self, records: tuple[ScoreRecord, ...]) -> ExportResult:
+        """Call once per record, in order."""
+        for record in records:
+            # A second try would repeat the side effects of a call that got half-way.
+            with guard("score_exporter.callable"):
+                self._call(record)
+        return ExportResult(exported=len(records))
+
+    def flush(self, timeout: float) -> bool:
+        """Return True: nothing is kept back."""
+        return True
+
+    def shutdown(self, timeout: float) -> None:
+        """Do nothing: there is nothing to release."""
+
+
+def as_exporter(sink: ScoreSink) -> ScoreExporter:
+    """Return ``sink`` as an exporter.
+
+    Raises:
+        ConfigurationError: it is neither an exporter nor callable.
+    """
+    if all(hasattr(sink, name) for name in ("export", "flush", "shutdown")):
+        return cast("ScoreExporter", sink)
+    if callable(sink) and not hasattr(sink, "export"):
+        return _CallableExporter(sink)
+    raise ConfigurationError(
+        f"score_exporters: {sink!r} is neither a score exporter (export, flush, shutdown) nor a callable; "
+        "give e.g. JsonlScoreExporter(path) or print"
+    )
