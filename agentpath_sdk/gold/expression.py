@@ -17,6 +17,7 @@ __all__ = [
     "inner_steps",
     "least_calls",
     "nesting",
+    "placed_calls",
     "states",
     "ways",
 ]
@@ -89,7 +90,7 @@ def states(step: Step) -> int:
         case AnyOrder():
             # While one member is under way, each set of the others may be done.
             members = len(step.steps)
-            return 2**members + 2 ** max(members - 1, 0) * sum(map(states, step.steps))
+            return (1 << members) + (1 << max(members - 1, 0)) * sum(map(states, step.steps))
         case _:
             return sum(map(states, inner_steps(step)))
 
@@ -97,3 +98,22 @@ def states(step: Step) -> int:
 def nesting(step: Step) -> int:
     """Return how deep groups stand in groups; 0 for a call."""
     return 0 if isinstance(step, CallStep) else 1 + max(map(nesting, inner_steps(step)), default=0)
+
+
+def placed_calls(path: GoldPath) -> Iterator[tuple[str, CallStep]]:
+    """Yield each call with its place in words, numbered as descriptions number it: ``step 2.1``."""
+    for at, way in enumerate(ways(path)):
+        start = f"alternative {at}, step " if at else "step "
+        for number, step in enumerate(way, 1):
+            yield from _placed(f"{start}{number}", step)
+
+
+def _placed(place: str, step: Step) -> Iterator[tuple[str, CallStep]]:
+    match step:
+        case CallStep():
+            yield place, step
+        case OptionalStep() | Repeat():
+            yield from _placed(place, step.step)
+        case _:
+            for number, inner in enumerate(inner_steps(step), 1):
+                yield from _placed(f"{place}.{number}", inner)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 from agentpath_sdk.errors import FileFormatError
 from agentpath_sdk.gold.building import Built, build_paths
 from agentpath_sdk.gold.documents import Document, Loc, place_of, read_documents
-from agentpath_sdk.gold.model import GoldPath
+from agentpath_sdk.gold.model import GoldPath, PathRule
 
-__all__ = ["SUFFIXES", "GoldRead", "find_files", "load_paths", "parse_path", "read_gold"]
+__all__ = ["SUFFIXES", "GoldRead", "find_files", "load_gold", "load_paths", "parse_path", "parse_rules", "read_gold"]
 
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json", ".jsonl", ".ndjson"})
 """Endings of the files that are read from a folder; a file named itself may have any."""
@@ -25,9 +25,10 @@ _MAX_PROBLEMS: Final = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoldRead:
-    """What was read, and what could not be; the paths of a file with a problem are left out, all of them."""
+    """What was read, and what could not be; paths and rules of a file with a problem are left out, all of them."""
 
     paths: tuple[GoldPath, ...] = ()
+    rules: tuple[PathRule, ...] = ()
     problems: tuple[FileFormatError, ...] = ()
     """Every problem, file by file."""
     notes: tuple[str, ...] = ()
@@ -65,10 +66,23 @@ def read_gold(*sources: str | os.PathLike[str]) -> GoldRead:
     reads = _without_duplicates([_read_file(file) for file in files])
     return GoldRead(
         paths=tuple(path for read in reads for path in read.paths),
+        rules=tuple(rule for read in reads for rule in read.rules),
         problems=(*problems, *(problem for read in reads for problem in read.problems)),
         notes=(*notes, *(note for read in reads for note in read.notes)),
         files=tuple(str(file) for file in files),
     )
+
+
+def load_gold(*sources: str | os.PathLike[str]) -> GoldRead:
+    """Return what files and folders hold.
+
+    Raises:
+        FileFormatError: the first problem of the first bad file, saying how many more there are.
+    """
+    read = read_gold(*sources)
+    if read.problems:
+        raise _first_of(read.problems)
+    return read
 
 
 def load_paths(*sources: str | os.PathLike[str]) -> tuple[GoldPath, ...]:
@@ -77,10 +91,19 @@ def load_paths(*sources: str | os.PathLike[str]) -> tuple[GoldPath, ...]:
     Raises:
         FileFormatError: the first problem of the first bad file, saying how many more there are.
     """
-    read = read_gold(*sources)
-    if read.problems:
-        raise _first_of(read.problems)
-    return read.paths
+    return load_gold(*sources).paths
+
+
+def parse_rules(rules: Sequence[Any], *, agent: str | None = None, source: str = "<data>") -> tuple[PathRule, ...]:
+    """Return rules from a list of the shape of the files; ``agent`` is for those that name none.
+
+    Raises:
+        FileFormatError: the first problem, saying how many more there are; ``source`` stands for the file.
+    """
+    built = build_paths({"agent": agent, "rules": rules}, source=source)
+    if built.problems:
+        raise _first_of([_error(one.text, source, place_of(one.loc), one.hint) for one in built.problems])
+    return tuple(replace(rule, source=None if source == "<data>" else source) for rule in built.rules)
 
 
 def parse_path(data: Mapping[str, Any], *, source: str = "<data>") -> GoldPath:
@@ -139,17 +162,20 @@ def _read_file(file: Path) -> GoldRead:
     documents = read_documents(file, problems.append)
     sole_id = file.stem if len(documents) == 1 else None
     paths: list[_Placed] = []
+    rules: list[PathRule] = []
     notes: list[str] = []
     for document in documents:
         built = build_paths(document.value, source=str(file), sole_id=sole_id)
         problems.extend(_located(built, document, file))
+        rules.extend(built.rules)
         paths.extend(_Placed(path, path.id in built.derived, document, loc) for loc, path in built.paths)
         notes.extend(f"{file}: {note}" for note in built.notes)
     kept = _with_unique_ids(paths, file, problems, notes)
-    if not paths and not problems:
+    if not paths and not rules and not problems:
         notes.append(f"{file}: no gold paths in it")
     return GoldRead(
         paths=() if problems else tuple(kept),
+        rules=() if problems else tuple(rules),
         problems=tuple(problems[:_MAX_PROBLEMS]),
         notes=tuple(dict.fromkeys(notes)),
         files=(str(file),),
@@ -197,7 +223,7 @@ def _without_duplicates(reads: list[GoldRead]) -> list[GoldRead]:
             for name in taken[:_MAX_PROBLEMS]
         )
         owner.update({} if taken else dict.fromkeys((path.id for path in read.paths), file))
-        checked.append(replace(read, paths=(), problems=problems) if taken else read)
+        checked.append(replace(read, paths=(), rules=(), problems=problems) if taken else read)
     return checked
 
 

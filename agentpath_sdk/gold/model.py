@@ -20,7 +20,9 @@ __all__ = [
     "PathRule",
     "Provenance",
     "Repeat",
+    "RuleKind",
     "Sequence",
+    "Severity",
     "Status",
     "Step",
 ]
@@ -121,11 +123,17 @@ Step: TypeAlias = "CallStep | Sequence | OptionalStep | Repeat | AnyOrder | OneO
 """One node of the gold expression."""
 
 
+RuleKind: TypeAlias = Literal[
+    "requires", "never", "never_before", "never_after", "allowed", "at_most", "at_least", "same_value", "result"
+]
+Severity: TypeAlias = Literal["info", "warning", "critical"]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PathRule:
     """A rule on every run of an agent, gold path or not (a constraint in the sense of Declare)."""
 
-    kind: Literal["requires", "never", "never_before", "never_after", "allowed", "at_most", "at_least", "same_value", "result"]
+    kind: RuleKind
     tools: tuple[str, ...]
     """Names or globs of the tools the rule speaks of: (tool, the one it needs before) for requires, (tool, other) for
     never_before and never_after, all that are allowed, one per argument for same_value, else the one."""
@@ -136,7 +144,7 @@ class PathRule:
     """For same_value: one argument name (or dotted path; ``$result`` starts inside the result) per tool."""
     result: ArgumentMatcher | None = None
     """For result: what each call of the tool must return."""
-    severity: Literal["info", "warning", "critical"] = "warning"
+    severity: Severity = "warning"
     name: str | None = None
     source: str | None = None
 

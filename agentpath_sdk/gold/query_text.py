@@ -7,11 +7,11 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-__all__ = ["fold", "normalise", "numbers", "sorted_words"]
+__all__ = ["TRAILING", "fold", "normalise", "numbers", "sorted_words"]
 
 # Longer texts are normalised anew each time: the cache is bounded in entries, so entries must be bounded in size.
 _MAX_CACHED: Final = 2_000
-_TRAILING: Final = " .,;:!?…。！？؟،"
+TRAILING: Final = " .,;:!?…。！？؟،"
 _DIGITS: Final = re.compile(r"\d+")
 
 
@@ -37,7 +37,7 @@ def numbers(normalised: str) -> tuple[str, ...]:
 
 def _plain(query: str) -> str:
     # Casefolding may leave NFKC (U+0345); a second pass makes the form stable.
-    return fold(fold(query)).rstrip(_TRAILING)
+    return fold(fold(query)).rstrip(TRAILING)
 
 
 _cached: Final = lru_cache(maxsize=8_192)(_plain)

@@ -1,26 +1,30 @@
-"""Which gold path a run belongs to: by id, by equal query text, by similar query text, by agent; or none, with why."""
+"""Which gold path a run belongs to: by id, equal text, template, similar text, meaning, or agent; or none, with why."""
 
 from __future__ import annotations
 
 import fnmatch
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
 from agentpath_sdk.errors import ConfigurationError
+from agentpath_sdk.gold.binding import bind, bind_to_query
 from agentpath_sdk.gold.equality import same_literals
-from agentpath_sdk.gold.files import load_paths
+from agentpath_sdk.gold.files import load_gold
 from agentpath_sdk.gold.fuzzy_index import FuzzyIndex
-from agentpath_sdk.gold.model import GoldPath, Status
+from agentpath_sdk.gold.model import Effect, GoldPath, PathRule, Status
 from agentpath_sdk.gold.query_text import normalise
+from agentpath_sdk.gold.semantic_index import SEMANTIC_LEAST, SEMANTIC_MARGIN, SemanticIndex
+from agentpath_sdk.gold.templates import TemplateFit, TemplateIndex, skeleton
 from agentpath_sdk.trajectories.model import Trajectory
 
 __all__ = [
     "FUZZY_LEAST",
     "FUZZY_MARGIN",
+    "TEMPLATE_CONFIDENCE",
     "Candidate",
     "GoldPathRegistry",
     "LookUp",
@@ -32,18 +36,19 @@ __all__ = [
 MatchKind: TypeAlias = Literal["id", "text", "template", "fuzzy", "semantic", "agent"]
 """How a gold path was found; ``agent``: it has no queries and so applies to every run of its agent."""
 
-Source: TypeAlias = "str | os.PathLike[str] | GoldPath | Iterable[GoldPath]"
+Source: TypeAlias = "str | os.PathLike[str] | GoldPath | PathRule | Iterable[GoldPath | PathRule]"
 
 FUZZY_LEAST: Final = 0.90
 """A query must be this similar to a registered one (``token_sort_ratio``)."""
 FUZZY_MARGIN: Final = 0.05
 """And by this much nearer than to any query of another path."""
+TEMPLATE_CONFIDENCE: Final = 0.95
 _GLOB_SIGNS: Final = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidate:
-    """A gold path, how it was found, and how sure that is in 0..1 (1.0 for id, text and agent)."""
+    """A gold path, how it was found, and how sure that is in 0..1 (1.0 for id, text and agent, .95 for a template)."""
 
     gold: GoldPath
     match: MatchKind
@@ -72,27 +77,48 @@ class LookUp:
 class GoldPathRegistry:
     """Registered gold paths, indexed for look-up. Immutable, so that threads may share it."""
 
-    def __init__(self, *sources: Source, statuses: Iterable[Status] = ("approved",)) -> None:
-        """Register files, folders and gold paths.
+    def __init__(
+        self,
+        *sources: Source,
+        statuses: Iterable[Status] = ("approved",),
+        effects: Mapping[str, Effect] | None = None,
+        semantic: bool = False,
+    ) -> None:
+        """Register files, folders, gold paths and path rules.
 
         ``statuses`` says which may be found: drafts and retired ones are in ``paths`` but not used unless asked for.
+        ``effects`` says what tools do (see ``effects_from``); what a path says itself wins. ``semantic`` also looks for
+        queries of the same meaning, where no text is similar: it needs the extra ``semantic`` or ``use_embedder``.
 
         Raises:
             FileFormatError: a file cannot be read.
-            ConfigurationError: an id is there twice.
+            ConfigurationError: an id is there twice, or ``semantic`` is asked for and not installed.
         """
-        self._paths = tuple(_paths_of(sources))
+        registered, self._rules = _registered(sources)
+        self._paths = tuple(_with_effects(path, effects or {}) for path in registered)
         self._statuses = frozenset(statuses)
         self._by_id = _by_id(self._paths)
         usable = [path for path in self._paths if path.status in self._statuses]
         self._by_text = _by_text(usable)
-        self._by_agent = _by_agent(path for path in usable if not path.queries)
+        self._by_template = _by_template(usable)
+        self._by_agent = _by_agent(path for path in usable if not path.queries and not path.templates)
         self._fuzzy = FuzzyIndex(self._by_text)
+        self._templates = TemplateIndex(self._by_template)
+        self._semantic = SemanticIndex(self._by_text) if semantic else None
 
     @property
     def paths(self) -> tuple[GoldPath, ...]:
         """All registered paths, whatever their status, as registered."""
         return self._paths
+
+    @property
+    def rules(self) -> tuple[PathRule, ...]:
+        """All registered path rules, as registered."""
+        return self._rules
+
+    def rules_for(self, agent: str | None) -> tuple[PathRule, ...]:
+        """Return the rules that runs of ``agent`` must keep to."""
+        return tuple(rule for rule in self._rules if agent_fits(rule.agent, agent))
 
     def __len__(self) -> int:
         """Return the number of registered paths."""
@@ -105,18 +131,24 @@ class GoldPathRegistry:
     def find(self, *, query: str | None = None, agent: str | None = None, gold_path_id: str | None = None) -> LookUp:
         """Return the gold path asked for. An id that leads to none is answered with none, never with a guess."""
         if gold_path_id:
-            return self._find_id(gold_path_id, agent)
+            return self._find_id(gold_path_id, agent, query)
         text = normalise(query) if query else ""
         exact = _for_agent(self._by_text.get(text, ()), agent)
         if exact:
             return _found(exact, "text", 1.0)
+        fitting = self._find_template(query or "", agent)
+        if fitting.paths or fitting.reason:
+            return fitting
         near = self._find_similar(text, agent)
         if near.paths:
             return near
+        alike = self._find_meaning(text, agent)
+        if alike is not None and alike.paths:
+            return alike
         general = _for_agent(self._general(agent), agent)
         return _found(general, "agent", 1.0) if general else near
 
-    def _find_id(self, gold_path_id: str, agent: str | None) -> LookUp:
+    def _find_id(self, gold_path_id: str, agent: str | None, query: str | None) -> LookUp:
         path = self._by_id.get(gold_path_id)
         if path is None:
             return LookUp(reason=f"no gold path has the id {gold_path_id[:200]!r} that the application asked for")
@@ -125,7 +157,54 @@ class GoldPathRegistry:
             return LookUp(reason=f"gold path {path.id!r} is {path.status}; only {used} ones are used")
         if not agent_fits(path.agent, agent):
             return LookUp(reason=f"gold path {path.id!r} is for agent {path.agent!r}, the run is of {agent!r}")
-        return _found((path,), "id", 1.0)
+        filled = bind_to_query(path, query)
+        if filled is None:
+            return LookUp(reason=f"gold path {path.id!r} has slots, and the run's query fits none of its templates")
+        return _found((filled,), "id", 1.0)
+
+    def _find_template(self, query: str, agent: str | None) -> LookUp:
+        """Return the paths of the most specific template that the query fits, their slots filled."""
+        groups = [
+            (fitting, paths)
+            for fitting in self._templates.fits(query)
+            if (paths := _for_agent(self._by_template[fitting.template], agent))
+        ]
+        if not groups:
+            return LookUp()
+        first = groups[0][0]
+        same = skeleton(first.template)
+        best = _for_agent(_unique(bound for bound in _bound(groups, same)), agent)
+        others = (bound for fitting, paths in groups for bound in _filled(paths, fitting))
+        candidates = tuple(
+            Candidate(gold=path, match="template", confidence=TEMPLATE_CONFIDENCE) for path in _unique((*best, *others))
+        )
+        ids = {path.id for path in best}
+        rival = next(
+            (one for one, paths in groups if one.weight == first.weight and _differs(one, paths, same, ids)), None
+        )
+        if rival is not None:
+            reason = f"the query fits {first.template!r} and {rival.template!r} equally well"
+            return LookUp(candidates=candidates, reason=reason)
+        return LookUp(paths=best, how="template", confidence=TEMPLATE_CONFIDENCE, candidates=candidates)
+
+    def _find_meaning(self, text: str, agent: str | None) -> LookUp | None:
+        """Return the paths of the query nearest in meaning; None where that is not asked for, or nothing is near."""
+        if self._semantic is None or not text:
+            return None
+        groups = [
+            (paths, similarity)
+            for registered, similarity in self._semantic.nearest(text, SEMANTIC_LEAST - SEMANTIC_MARGIN)
+            if (paths := _for_agent(self._by_text[registered], agent))
+        ]
+        if not groups:
+            return None
+        paths, best = groups[0]
+        candidates = _ranked(groups, "semantic")
+        ids = {path.id for path in paths}
+        rival = next((one.confidence for one in candidates if one.gold.id not in ids), 0.0)
+        if best < SEMANTIC_LEAST or best - rival < SEMANTIC_MARGIN:
+            return LookUp(candidates=candidates)
+        return LookUp(paths=paths, how="semantic", confidence=best, candidates=candidates)
 
     def _find_similar(self, text: str, agent: str | None) -> LookUp:
         if not text:
@@ -165,17 +244,25 @@ def agent_fits(pattern: str | None, agent: str | None) -> bool:
     return pattern is None or pattern == agent or fnmatch.fnmatchcase(agent or "", pattern)
 
 
-def _paths_of(sources: Iterable[Source]) -> Iterator[GoldPath]:
+def _registered(sources: Iterable[Source]) -> tuple[list[GoldPath], tuple[PathRule, ...]]:
     files: list[str | os.PathLike[str]] = []
+    given: list[GoldPath | PathRule] = []
     for source in sources:
-        if isinstance(source, GoldPath):
-            yield source
-        elif isinstance(source, str | os.PathLike):
+        if isinstance(source, str | os.PathLike):
             files.append(source)
+        elif isinstance(source, GoldPath | PathRule):
+            given.append(source)
         else:
-            yield from source
+            given.extend(source)
     # In one go: ids are unique over all files, and a file inside a folder that is given too is read once.
-    yield from load_paths(*files)
+    read = load_gold(*files)
+    paths = [one for one in given if isinstance(one, GoldPath)]
+    rules = [one for one in given if isinstance(one, PathRule)]
+    return [*paths, *read.paths], (*rules, *read.rules)
+
+
+def _with_effects(path: GoldPath, effects: Mapping[str, Effect]) -> GoldPath:
+    return replace(path, effects={**effects, **path.effects}) if effects else path
 
 
 def _by_id(paths: Iterable[GoldPath]) -> dict[str, GoldPath]:
@@ -195,6 +282,36 @@ def _by_text(paths: Iterable[GoldPath]) -> dict[str, tuple[GoldPath, ...]]:
             if text := normalise(query):
                 found.setdefault(text, {})[path.id] = path
     return {text: tuple(group.values()) for text, group in found.items()}
+
+
+def _by_template(paths: Iterable[GoldPath]) -> dict[str, tuple[GoldPath, ...]]:
+    found: dict[str, dict[str, GoldPath]] = {}
+    for path in paths:
+        for template in path.templates:
+            found.setdefault(template, {})[path.id] = path
+    return {template: tuple(group.values()) for template, group in found.items()}
+
+
+def _filled(paths: Iterable[GoldPath], fitting: TemplateFit) -> Iterator[GoldPath]:
+    return (bind(path, fitting.values) for path in paths)
+
+
+def _bound(groups: Iterable[tuple[TemplateFit, tuple[GoldPath, ...]]], same: tuple[str, ...]) -> Iterator[GoldPath]:
+    """Yield the paths of all templates that differ from the best in the names of their slots only."""
+    for fitting, paths in groups:
+        if skeleton(fitting.template) == same:
+            yield from _filled(paths, fitting)
+
+
+def _differs(one: TemplateFit, paths: Iterable[GoldPath], same: tuple[str, ...], ids: Set[str]) -> bool:
+    return skeleton(one.template) != same and any(path.id not in ids for path in paths)
+
+
+def _unique(paths: Iterable[GoldPath]) -> tuple[GoldPath, ...]:
+    found: dict[str, GoldPath] = {}
+    for path in paths:
+        found.setdefault(path.id, path)
+    return tuple(found.values())
 
 
 def _by_agent(paths: Iterable[GoldPath]) -> Mapping[str | None, Sequence[GoldPath]]:
@@ -218,10 +335,10 @@ def _found(paths: tuple[GoldPath, ...], how: MatchKind, confidence: float) -> Lo
     return LookUp(paths=paths, how=how, confidence=confidence, candidates=candidates)
 
 
-def _ranked(groups: Iterable[tuple[tuple[GoldPath, ...], float]]) -> tuple[Candidate, ...]:
+def _ranked(groups: Iterable[tuple[tuple[GoldPath, ...], float]], match: MatchKind = "fuzzy") -> tuple[Candidate, ...]:
     """Return each path once, at its best similarity."""
     best: dict[str, Candidate] = {}
     for paths, similarity in groups:
         for path in paths:
-            best.setdefault(path.id, Candidate(gold=path, match="fuzzy", confidence=similarity))
+            best.setdefault(path.id, Candidate(gold=path, match=match, confidence=similarity))
     return tuple(best.values())

@@ -7,7 +7,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.errors import AgentPathError
 from agentpath_sdk.gold.files import find_files
-from agentpath_sdk.gold.model import GoldPath, Status
+from agentpath_sdk.gold.model import Effect, GoldPath, PathRule, Status
 from agentpath_sdk.gold.registry import GoldPathRegistry, LookUp, Source
 from agentpath_sdk.trajectories.model import Trajectory
 
@@ -52,17 +52,23 @@ class ReloadingRegistry:
         self,
         *sources: Source,
         statuses: Iterable[Status] = ("approved",),
+        effects: Mapping[str, Effect] | None = None,
+        semantic: bool = False,
         check_seconds: float = 1.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Load all sources; the files are looked at again at most every ``check_seconds`` of ``clock``.
 
+        ``statuses``, ``effects`` and ``semantic`` are those of ``GoldPathRegistry``.
+
         Raises:
             FileFormatError: a file cannot be read.
-            ConfigurationError: an id is there twice.
+            ConfigurationError: an id is there twice, or ``semantic`` is asked for and not installed.
         """
         self._sources = tuple(_kept(source) for source in sources)
         self._statuses = tuple(statuses)
+        self._effects = dict(effects or {})
+        self._semantic = semantic
         self._check_seconds = check_seconds
         self._clock = clock
         self._lock = threading.Lock()
@@ -83,6 +89,10 @@ class ReloadingRegistry:
     def paths(self) -> tuple[GoldPath, ...]:
         """The paths of the registry in use."""
         return self._current.paths
+
+    def rules_for(self, agent: str | None) -> tuple[PathRule, ...]:
+        """Return the rules that runs of ``agent`` must keep to, from the registry in use."""
+        return self._current.rules_for(agent)
 
     @property
     def generation(self) -> int:
@@ -138,7 +148,7 @@ class ReloadingRegistry:
         return True
 
     def _load(self) -> GoldPathRegistry:
-        return GoldPathRegistry(*self._sources, statuses=self._statuses)
+        return GoldPathRegistry(*self._sources, statuses=self._statuses, effects=self._effects, semantic=self._semantic)
 
     def _look(self, before: _Marks) -> _Marks:
         """Return the marks of all files; a place that cannot be read has a mark of its own, so that it is a change."""
@@ -156,7 +166,7 @@ class ReloadingRegistry:
 
 def _kept(source: Source) -> Source:
     """Return the source in a form that can be read again."""
-    return source if isinstance(source, str | os.PathLike | GoldPath) else tuple(source)
+    return source if isinstance(source, str | os.PathLike | GoldPath | PathRule) else tuple(source)
 
 
 def _mark(file: Path, before: _Mark | None) -> _Mark:

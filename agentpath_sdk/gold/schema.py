@@ -1,28 +1,18 @@
-"""The shape of gold files: pydantic models, and their errors in the words of the file's author."""
+"""What is wrong with an entry of a gold file, in the words of the file's author."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from agentpath_sdk.gold.model import Status
+from agentpath_sdk.gold.entries import ComparingEntry, ProvenanceEntry, ToolEntry
 from agentpath_sdk.gold.wording import found, json_type
 from agentpath_sdk.gold.yaml_core import Loc
 
-__all__ = [
-    "ComparingEntry",
-    "FileEntry",
-    "HeaderEntry",
-    "PathEntry",
-    "Problem",
-    "StepEntry",
-    "ToolEntry",
-    "closest",
-    "validated",
-]
+__all__ = ["Problem", "closest", "validated"]
 
 
 class Problem(NamedTuple):
@@ -31,90 +21,6 @@ class Problem(NamedTuple):
     loc: Loc
     text: str
     hint: str = ""
-
-
-def _whole_number_as_text(value: Any) -> Any:
-    return str(value) if type(value) is int else value
-
-
-Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
-Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^\S(.*\S)?$")]
-Label: TypeAlias = Annotated[Name, BeforeValidator(_whole_number_as_text)]
-"""A name that people also write as a number: ``version: 2``."""
-Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
-Tolerance: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class ComparingEntry(_Entry):
-    """How arguments are compared, for a step, a path or a file; the innermost word counts."""
-
-    argument_mode: Literal["exact", "subset", "ignore"] | None = None
-    fold_case: bool | None = None
-    coerce_numbers: bool | None = None
-    abs_tolerance: Tolerance | None = None
-    rel_tolerance: Tolerance | None = None
-    must_succeed: bool | None = None
-
-
-class StepEntry(ComparingEntry):
-    """One expected call in its long form."""
-
-    tool: Name
-    arguments: dict[str, Any] | None = None
-    tool_defaults: dict[str, Any] | None = None
-
-
-class ToolEntry(_Entry):
-    """What is known about a tool."""
-
-    defaults: dict[str, Any] = Field(default_factory=dict[str, Any])
-
-
-class ProvenanceEntry(_Entry):
-    """Where a path came from."""
-
-    kind: Literal["manual", "generated", "promoted", "synthetic"] = "manual"
-    reference: Text | None = None
-    author: Text | None = None
-    date: Text | None = None
-
-
-class HeaderEntry(_Entry):
-    """What a path may say, and a file may say for all its paths."""
-
-    agent: Name | None = None
-    version: Label | None = None
-    status: Status | None = None
-    provenance: ProvenanceEntry | None = None
-    tags: list[Name] | None = None
-    weights: Any = None
-    good_path: Share | None = None
-    thresholds: dict[str, Share] | None = None
-    defaults: ComparingEntry = ComparingEntry()
-    tools: dict[str, ToolEntry] = Field(default_factory=dict[str, ToolEntry])
-
-
-class PathEntry(HeaderEntry):
-    """One gold path."""
-
-    id: Label | None = None
-    description: Text | None = None
-    query: Text | None = None
-    queries: list[Text] | None = None
-    steps: list[Any]
-    answer: Any = None
-    min_steps: Annotated[int, Field(ge=0)] | None = None
-
-
-class FileEntry(HeaderEntry):
-    """Several gold paths under one header."""
-
-    description: Text | None = None
-    paths: list[Any]
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -204,6 +110,10 @@ def _expected(kind: str, context: Mapping[str, Any], message: str) -> str:
         return "expected a text that is not empty"
     if kind == "string_too_long":
         return f"expected a text of at most {context['max_length']} characters"
+    if kind in ("too_short", "too_long"):
+        least = kind == "too_short"
+        count = context["min_length" if least else "max_length"]
+        return f"expected at {'least' if least else 'most'} {count} {'item' if count == 1 else 'items'}"
     bounds = {"greater_than_equal": ("ge", "at least"), "less_than_equal": ("le", "at most")}
     if kind in bounds:
         key, words = bounds[kind]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agentpath_sdk.gold import matchers, schema
-from agentpath_sdk.gold.dumping import matcher_notation
+from agentpath_sdk.gold import entries, matchers
+from agentpath_sdk.gold.matcher_writing import matcher_notation
 from agentpath_sdk.gold.files import parse_path, read_gold
 from agentpath_sdk.gold.notation import MATCHER_WORDS
 from agentpath_sdk.gold.steps import GROUP_WORDS
@@ -81,9 +81,9 @@ def test_the_steps_of_the_page_are_read() -> None:
 
 
 def test_the_page_names_every_key_option_and_word_kept_for_groups() -> None:
-    assert {code for codes in _cells(8, "| `") for code in codes} == schema.PathEntry.model_fields.keys()
+    assert {code for codes in _cells(8, "| `") for code in codes} == entries.PathEntry.model_fields.keys()
     header = next(line for line in _section(8).splitlines() if line.startswith("On top"))
-    assert {*_codes(header)} - {"paths"} == schema.HeaderEntry.model_fields.keys()
+    assert {*_codes(header)} - {"paths"} == entries.HeaderEntry.model_fields.keys()
     options = {code for codes in _cells(1, "| `") for code in codes}
-    assert schema.ComparingEntry.model_fields.keys() | {"tool_defaults"} <= options
+    assert entries.ComparingEntry.model_fields.keys() | {"tool_defaults"} <= options
     assert {*_codes(next(line for line in _section(1).splitlines() if "the long form" in line))} >= GROUP_WORDS

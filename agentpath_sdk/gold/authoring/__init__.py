@@ -1,0 +1,1 @@
+"""Where gold paths come from: recorded successes, drafts by a model, templates, other tools' files."""

@@ -1,0 +1,89 @@
+"""What tools do to the world, read from where they already say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, cast
+
+from agentpath_sdk.gold.model import Effect
+
+__all__ = ["effects_from"]
+
+_WORDS: Final[Mapping[str, Effect]] = {"read": "read", "write": "write", "read_only": "read", "readonly": "read"}
+
+
+def effects_from(tools: object) -> dict[str, Effect]:
+    """Return the effect of each tool that tells one; a tool that does not is left out, and so charged in full.
+
+    Takes what people have: MCP tools, or the answer to ``list_tools`` (``annotations`` with ``readOnlyHint`` and
+    ``destructiveHint``), LangChain tools (``metadata`` with these hints, itself or under ``annotations``, or with
+    ``effect: read`` or ``write``), the same as mappings, or a mapping of tool name to effect or to such a mapping.
+    Where two tools of a name differ, it writes. Nothing is imported, and no tool is called.
+    """
+    found: dict[str, Effect] = {}
+    for name, tool in _named(tools):
+        effect = _effect(tool)
+        if effect is not None and found.get(name) != "write":
+            found[name] = effect
+    return found
+
+
+def _named(tools: object) -> Iterator[tuple[str, object]]:
+    listed = _part(tools, "tools")
+    if _is_list(listed):
+        tools = listed
+    if isinstance(tools, Mapping) and "name" not in tools:
+        for name, tool in cast("Mapping[Any, object]", tools).items():
+            yield str(name), tool
+        return
+    for tool in cast("Iterable[object]", tools) if _is_list(tools) else (tools,):
+        function = _part(tool, "function")
+        name = _part(tool, "name") or _part(function, "name")
+        if isinstance(name, str) and name:
+            yield name, tool
+
+
+def _effect(tool: object) -> Effect | None:
+    if isinstance(tool, str):
+        return _WORDS.get(tool)
+    for place in _places(tool):
+        said = _part(place, "effect")
+        if isinstance(said, str) and said in _WORDS:
+            return _WORDS[said]
+        hinted = _hinted(place)
+        if hinted is not None:
+            return hinted
+    return None
+
+
+def _places(tool: object) -> Iterator[object]:
+    """Yield where a tool may say it, the nearest first."""
+    metadata = _part(tool, "metadata")
+    yield from (_part(tool, "annotations"), _part(metadata, "annotations"), metadata)
+    yield from (_part(_part(tool, "function"), "annotations"), tool)
+
+
+def _hinted(place: object) -> Effect | None:
+    """Return what the hints of MCP say. ``idempotentHint`` alone says nothing, nor does "not destructive"."""
+    reads, destroys = _part(place, "readOnlyHint"), _part(place, "destructiveHint")
+    if reads is True:
+        return "read"
+    return "write" if reads is False or destroys is True else None
+
+
+def _part(thing: object, name: str) -> Any:
+    if isinstance(thing, Mapping):
+        return thing.get(name)
+    if thing is None or isinstance(thing, str | bytes) or _is_list(thing):
+        return None
+    try:
+        return getattr(thing, name, None)
+    except Exception:
+        # A property of somebody's tool may raise; it then says nothing.
+        return None
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | tuple | set | frozenset) or (
+        isinstance(value, Iterable) and not isinstance(value, Mapping | str | bytes) and not hasattr(value, "name")
+    )
