@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, cast
+from typing import Any, Final, TypeGuard, cast
 
 from agentpath_sdk.gold.model import Effect
 
@@ -33,10 +33,10 @@ def _named(tools: object) -> Iterator[tuple[str, object]]:
     if _is_list(listed):
         tools = listed
     if isinstance(tools, Mapping) and "name" not in tools:
-        for name, tool in cast("Mapping[Any, object]", tools).items():
-            yield str(name), tool
+        yield from cast("Mapping[str, object]", tools).items()
         return
-    for tool in cast("Iterable[object]", tools) if _is_list(tools) else (tools,):
+    several: Iterable[object] = tools if _is_list(tools) else (tools,)
+    for tool in several:
         function = _part(tool, "function")
         name = _part(tool, "name") or _part(function, "name")
         if isinstance(name, str) and name:
@@ -73,7 +73,7 @@ def _hinted(place: object) -> Effect | None:
 
 def _part(thing: object, name: str) -> Any:
     if isinstance(thing, Mapping):
-        return thing.get(name)
+        return cast("Mapping[str, Any]", thing).get(name)
     if thing is None or isinstance(thing, str | bytes) or _is_list(thing):
         return None
     try:
@@ -83,7 +83,7 @@ def _part(thing: object, name: str) -> Any:
         return None
 
 
-def _is_list(value: object) -> bool:
+def _is_list(value: object) -> TypeGuard[Iterable[object]]:
     return isinstance(value, list | tuple | set | frozenset) or (
         isinstance(value, Iterable) and not isinstance(value, Mapping | str | bytes) and not hasattr(value, "name")
     )

@@ -75,7 +75,7 @@ def embed(texts: Sequence[str]) -> list[Vector | None]:
     kept = [(at, text[:_MAX_TEXT]) for at, text in enumerate(texts) if text.strip()]
     found: list[Vector | None] = [None] * len(texts)
     try:
-        vectors = _embedder()([text for _, text in kept]) if kept else []
+        vectors: Sequence[Vector] = _embedder()([text for _, text in kept]) if kept else ()
         for (at, _), vector in zip(kept, vectors, strict=True):
             found[at] = _unit(vector)
     except Exception as error:

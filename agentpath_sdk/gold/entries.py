@@ -39,12 +39,23 @@ def _whole_number_as_text(value: Any) -> Any:
 
 Text: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=100_000)]
 Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^\S(.*\S)?$")]
-Label: TypeAlias = Annotated[Name, BeforeValidator(_whole_number_as_text)]
+Label: TypeAlias = Annotated[Name, BeforeValidator(_whole_number_as_text, json_schema_input_type=Name | int)]
 """A name that people also write as a number: ``version: 2``."""
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Tolerance: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Value: TypeAlias = Annotated[Any, WithJsonSchema({DEFINED_ELSEWHERE: "Value"})]
 """A plain value, or a matcher."""
+Arguments: TypeAlias = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "additionalProperties": {DEFINED_ELSEWHERE: "Value"},
+            # A matcher stands for a value, not for all arguments.
+            "propertyNames": {"not": {DEFINED_ELSEWHERE: "MatcherWord"}},
+        }
+    ),
+]
 StepValue: TypeAlias = Annotated[Any, WithJsonSchema({DEFINED_ELSEWHERE: "Step"})]
 Member: TypeAlias = Annotated[Any, WithJsonSchema({DEFINED_ELSEWHERE: "Member"})]
 """A step, or a list of steps: a sequence."""
@@ -94,7 +105,7 @@ class StepEntry(ComparingEntry):
     """One expected call in its long form."""
 
     tool: Name
-    arguments: dict[str, Value] | None = None
+    arguments: Arguments | None = None
     result: Value = None
     tool_defaults: dict[str, Any] | None = None
 

@@ -67,7 +67,7 @@ class ReloadingRegistry:
         """
         self._sources = tuple(_kept(source) for source in sources)
         self._statuses = tuple(statuses)
-        self._effects = dict(effects or {})
+        self._effects: dict[str, Effect] = dict(effects or {})
         self._semantic = semantic
         self._check_seconds = check_seconds
         self._clock = clock

@@ -174,7 +174,7 @@ def _leaves(value: Any) -> Iterator[tuple[str | None, Any]]:
         left -= 1
         key, inner = stack.pop()
         if isinstance(inner, Mapping):
-            stack.extend(reversed([(str(name), one) for name, one in inner.items()]))
+            stack.extend(reversed([(str(name), one) for name, one in cast("Mapping[str, Any]", inner).items()]))
         elif is_list(inner):
             stack.extend((None, one) for one in reversed(inner))
         else:
