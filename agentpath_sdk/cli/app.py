@@ -134,6 +134,29 @@ def score(
     raise typer.Exit(code)
 
 
+@app.command()
+def calibrate(
+    files: Files,
+    gold: Annotated[
+        list[Path] | None,
+        typer.Option("--gold", help="Gold-path file or folder; may be repeated. Default: the record's own gold path."),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Settings file to write.")] = Path("calibration.yaml"),
+    task: Annotated[
+        str, typer.Option("--task", help="Key of the record that names its task. Default: task_id, then the gold path.")
+    ] = "task_id",
+    force: Annotated[
+        bool, typer.Option("--force", help="Fit even to fewer than 50 tasks or 20 of an outcome.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Fit weights and threshold of the score to runs with known outcomes."""
+    from agentpath_sdk.cli.calibrate import calibrate_files
+
+    code = calibrate_files(files, gold=gold or [], output=output, task_key=task, force=force, as_json=as_json)
+    raise typer.Exit(code)
+
+
 @gold_app.command()
 def validate(files: GoldFiles = None, as_json: Json = False) -> None:
     """Check gold-path files: one line for each thing that is wrong."""
