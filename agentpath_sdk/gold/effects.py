@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, TypeGuard, cast
+from typing import Any, Final, cast
 
 from agentpath_sdk.gold.model import Effect
 
@@ -30,17 +30,30 @@ def effects_from(tools: object) -> dict[str, Effect]:
 
 def _named(tools: object) -> Iterator[tuple[str, object]]:
     listed = _part(tools, "tools")
-    if _is_list(listed):
-        tools = listed
-    if isinstance(tools, Mapping) and "name" not in tools:
-        yield from cast("Mapping[str, object]", tools).items()
-        return
-    several: Iterable[object] = tools if _is_list(tools) else (tools,)
-    for tool in several:
-        function = _part(tool, "function")
-        name = _part(tool, "name") or _part(function, "name")
+    by_name = _by_name(tools)
+    if isinstance(listed, list | tuple):
+        yield from _with_names(cast("Iterable[object]", listed))
+    elif by_name is not None:
+        yield from by_name.items()
+    else:
+        yield from _with_names(cast("Iterable[object]", tools) if _is_several(tools) else (tools,))
+
+
+def _with_names(tools: Iterable[object]) -> Iterator[tuple[str, object]]:
+    for tool in tools:
+        name = _part(tool, "name") or _part(_part(tool, "function"), "name")
         if isinstance(name, str) and name:
             yield name, tool
+
+
+def _by_name(tools: object) -> Mapping[str, object] | None:
+    is_tool = not isinstance(tools, Mapping) or "name" in tools
+    return None if is_tool else cast("Mapping[str, object]", tools)
+
+
+def _is_several(tools: object) -> bool:
+    is_tool = isinstance(tools, Mapping | str | bytes) or _part(tools, "name") is not None
+    return not is_tool and isinstance(tools, Iterable)
 
 
 def _effect(tool: object) -> Effect | None:
@@ -74,16 +87,10 @@ def _hinted(place: object) -> Effect | None:
 def _part(thing: object, name: str) -> Any:
     if isinstance(thing, Mapping):
         return cast("Mapping[str, Any]", thing).get(name)
-    if thing is None or isinstance(thing, str | bytes) or _is_list(thing):
+    if thing is None or isinstance(thing, str | bytes | list | tuple):
         return None
     try:
         return getattr(thing, name, None)
     except Exception:
         # A property of somebody's tool may raise; it then says nothing.
         return None
-
-
-def _is_list(value: object) -> TypeGuard[Iterable[object]]:
-    return isinstance(value, list | tuple | set | frozenset) or (
-        isinstance(value, Iterable) and not isinstance(value, Mapping | str | bytes) and not hasattr(value, "name")
-    )

@@ -72,7 +72,7 @@ def available() -> bool:
 
 def embed(texts: Sequence[str]) -> list[Vector | None]:
     """Return a vector of length 1 per text; None for a text without words, and for all where the embedder failed."""
-    kept = [(at, text[:_MAX_TEXT]) for at, text in enumerate(texts) if text.strip()]
+    kept = [(at, tidy) for at, text in enumerate(texts) if (tidy := _tidy(text))]
     found: list[Vector | None] = [None] * len(texts)
     try:
         vectors: Sequence[Vector] = _embedder()([text for _, text in kept]) if kept else ()
@@ -100,7 +100,7 @@ def semantic_similarity(expected: str, actual: str) -> float:
     """Return how near the topics are in 0..1; 0 where the texts must not be compared by topic, or cannot be."""
     if not may_compare(expected, actual):
         return 0.0
-    one, other = _vector(fold(expected)[:_MAX_TEXT]), _vector(fold(actual)[:_MAX_TEXT])
+    one, other = _vector(_tidy(expected)), _vector(_tidy(actual))
     return 0.0 if one is None or other is None else cosine(one, other)
 
 
@@ -126,6 +126,11 @@ def _words(text: str) -> frozenset[str]:
 @lru_cache(maxsize=2_048)
 def _vector(text: str) -> Vector | None:
     return embed([text])[0]
+
+
+def _tidy(text: str) -> str:
+    # Case is kept: the model knows "USD" and "Mars", and hardly "usd" and "mars".
+    return " ".join(text[:_MAX_TEXT].split())
 
 
 def _unit(vector: Vector) -> Vector:

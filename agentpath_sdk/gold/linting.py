@@ -117,17 +117,14 @@ def _covered_branches(place: str, step: OneOf) -> Iterator[str]:
 def _of_call(path: GoldPath, place: str, call: CallStep) -> Iterator[LintFinding]:
     known = {name for template in path.templates for name in slot_names(template)}
     for name, matcher in (call.arguments or {}).items():
+        where = f"{place}, {call.tool}.{name}"
         unknown = [slot for slot in slots_in(matcher.expected) if slot not in known] if known else []
         if unknown:
-            message = (
-                f"{place}, {call.tool}.{name}: {{{unknown[0]}}} is no slot of the queries, so it is meant as it stands"
-            )
+            message = f"{where}: {{{unknown[0]}}} is no slot of the queries, but a text like any"
             yield _finding("unknown_slot", path, message)
         word = _bare_word(matcher.expected) if isinstance(matcher, Exact) else None
         if word:
-            message = (
-                f"{place}, {call.tool}.{name}: {word!r} is the key of a literal mapping; a matcher is written ${word}"
-            )
+            message = f"{where}: {word!r} is the key of a literal mapping; a matcher is written ${word}"
             yield _finding("looks_like_matcher", path, message)
 
 
@@ -183,9 +180,8 @@ def _clashes(paths: Sequence[GoldPath]) -> Iterator[LintFinding]:
                 clashing = next((o for o in owners[other] if o is not path and share_agent(o.agent, path.agent)), None)
                 if clashing is not None and frozenset((template, other)) not in told:
                     told.add(frozenset((template, other)))
-                    message = (
-                        f"{template!r} and {other!r} of {clashing.id!r} both fit {query!r}: it is scored by neither"
-                    )
+                    both = f"{template!r} and {other!r} of {clashing.id!r}"
+                    message = f"{both} fit {query!r} equally well: it is scored by neither"
                     yield _finding("clashing_templates", path, message)
 
 
@@ -193,7 +189,7 @@ def _common_queries(template: str, owners: Iterable[str], index: TemplateIndex) 
     """Yield queries that fit the template and, just as exactly, another one with other words."""
     samples = ["x"]
     if len(templates := tuple(owners)) <= _PAIRWISE:
-        samples += dict.fromkeys(part.strip() for other in templates for part in skeleton(other) if part.strip())
+        samples += dict.fromkeys(word for other in templates for part in skeleton(other) for word in part.split())
     for sample in samples:
         query = filled(template, dict.fromkeys(slot_names(template), sample))
         fits = index.fits(query)

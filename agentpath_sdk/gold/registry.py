@@ -104,7 +104,7 @@ class GoldPathRegistry:
         self._by_agent = _by_agent(path for path in usable if not path.queries and not path.templates)
         self._fuzzy = FuzzyIndex(self._by_text)
         self._templates = TemplateIndex(self._by_template)
-        self._semantic = SemanticIndex(self._by_text) if semantic else None
+        self._semantic = SemanticIndex(_first_spelling(usable)) if semantic else None
 
     @property
     def paths(self) -> tuple[GoldPath, ...]:
@@ -142,7 +142,7 @@ class GoldPathRegistry:
         near = self._find_similar(text, agent)
         if near.paths:
             return near
-        alike = self._find_meaning(text, agent)
+        alike = self._find_meaning(query or "", agent)
         if alike is not None and alike.paths:
             return alike
         general = _for_agent(self._general(agent), agent)
@@ -187,13 +187,13 @@ class GoldPathRegistry:
             return LookUp(candidates=candidates, reason=reason)
         return LookUp(paths=best, how="template", confidence=TEMPLATE_CONFIDENCE, candidates=candidates)
 
-    def _find_meaning(self, text: str, agent: str | None) -> LookUp | None:
+    def _find_meaning(self, query: str, agent: str | None) -> LookUp | None:
         """Return the paths of the query nearest in meaning; None where that is not asked for, or nothing is near."""
-        if self._semantic is None or not text:
+        if self._semantic is None or not query.strip():
             return None
         groups = [
             (paths, similarity)
-            for registered, similarity in self._semantic.nearest(text, SEMANTIC_LEAST - SEMANTIC_MARGIN)
+            for registered, similarity in self._semantic.nearest(query, SEMANTIC_LEAST - SEMANTIC_MARGIN)
             if (paths := _for_agent(self._by_text[registered], agent))
         ]
         if not groups:
@@ -282,6 +282,14 @@ def _by_text(paths: Iterable[GoldPath]) -> dict[str, tuple[GoldPath, ...]]:
             if text := normalise(query):
                 found.setdefault(text, {})[path.id] = path
     return {text: tuple(group.values()) for text, group in found.items()}
+
+
+def _first_spelling(paths: Iterable[GoldPath]) -> dict[str, str]:
+    """Return each normalised query and how it was first written."""
+    found: dict[str, str] = {}
+    for query in (query for path in paths for query in path.queries):
+        found.setdefault(normalise(query), query)
+    return found
 
 
 def _by_template(paths: Iterable[GoldPath]) -> dict[str, tuple[GoldPath, ...]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.gold.model import ArgumentMatcher, Comparison

@@ -27,9 +27,9 @@ def read_rules(
     """Return the rules; one entry may stand for several. What is wrong is added to ``problems``."""
     found: list[PathRule] = []
     for at, value in enumerate(raw):
-        place = (*loc, at)
+        place, before = (*loc, at), len(problems)
         entry = validated(RuleEntry, value, place, problems, instead={})
-        if entry is not None:
+        if entry is not None and len(problems) == before:
             reading = _Reading(entry, agent, source, place, problems)
             found.extend(reading.rules(cast("Mapping[str, Any]", value)))
     if len(found) > MAX_RULES:

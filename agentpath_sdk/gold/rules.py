@@ -208,7 +208,8 @@ def _at_most(one: _Watched, at: int, call: ToolCall) -> None:
         one.count += 1
         most = one.rule.count or 0
         if one.count > most:
-            one.broken(at, f"step {at + 1}: {call.tool} was called more often than {_times(most)}")
+            words = f"was called more often than {_times(most)}" if most else "must not be called at all"
+            one.broken(at, f"step {at + 1}: {call.tool} {words}")
 
 
 def _at_least(one: _Watched, at: int, call: ToolCall) -> None:

@@ -61,7 +61,15 @@ _OTHER_WORDS: Final[Mapping[str, str]] = {
     "absolute": "abs",
     "epsilon": "abs",
     "relative": "rel",
+    "forbid": "never",
+    "forbidden": "never",
+    "alternative": "alternatives",
+    "or": "alternatives",
 }
+_PLACED: Final[Mapping[str, str]] = {
+    "rules": "rules are for every run of an agent; they stand on top of a file, beside 'paths' or alone",
+}
+"""Keys that are known elsewhere, and where."""
 
 
 def validated(
@@ -96,7 +104,9 @@ def _problem(model: type[BaseModel], detail: Any, loc: Loc) -> Problem:
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
     inner: Loc = tuple(detail["loc"])
     if kind == "extra_forbidden":
-        return Problem((*loc, *inner), f"unknown key {inner[-1]!r}", closest(str(inner[-1]), _keys(model, inner[:-1])))
+        key = str(inner[-1])
+        hint = _PLACED.get(key) or closest(key, _keys(model, inner[:-1]))
+        return Problem((*loc, *inner), f"unknown key {inner[-1]!r}", hint)
     if kind == "missing":
         return Problem((*loc, *inner[:-1]), f"key {inner[-1]!r} is missing")
     text = f"{_expected(kind, context, detail['msg'])}, found {found(value)}"

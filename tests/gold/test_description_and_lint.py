@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agentpath_sdk.gold.describing import describe
-from agentpath_sdk.gold.matcher_words import describe_matcher
 from agentpath_sdk.gold.files import parse_path
 from agentpath_sdk.gold.linting import lint
+from agentpath_sdk.gold.matcher_words import describe_matcher
 from agentpath_sdk.gold.matchers import Called, Contains, Exact, ListOf, SameSet
 from agentpath_sdk.gold.model import Comparison, GoldPath
 

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from agentpath_sdk.gold import entries, matchers
-from agentpath_sdk.gold.matcher_writing import matcher_notation
 from agentpath_sdk.gold.files import parse_path, read_gold
+from agentpath_sdk.gold.matcher_writing import matcher_notation
 from agentpath_sdk.gold.notation import MATCHER_WORDS
 from agentpath_sdk.gold.steps import GROUP_WORDS
 from agentpath_sdk.gold.yaml_core import Loader, plain_value

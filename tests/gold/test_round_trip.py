@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.gold.describing import describe
 from agentpath_sdk.gold.dumping import dump_paths
+from agentpath_sdk.gold.embedding import use_embedder
+from agentpath_sdk.gold.expression import MAX_NESTING, nesting, states
 from agentpath_sdk.gold.files import load_paths, parse_path
+from agentpath_sdk.gold.json_schema import gold_schema
 from agentpath_sdk.gold.linting import lint
 from agentpath_sdk.gold.matchers import (
     Called,
@@ -28,22 +32,40 @@ from agentpath_sdk.gold.matchers import (
     ListOf,
     MappingOf,
     Number,
-    OneOf,
     Regex,
     SameSet,
     TypeOf,
     register_matcher,
 )
-from agentpath_sdk.gold.model import AnswerCheck, ArgumentMatcher, CallStep, Comparison, GoldPath, Provenance
+from agentpath_sdk.gold.matchers import OneOf as AnyMatcher
+from agentpath_sdk.gold.model import (
+    AnswerCheck,
+    AnyOrder,
+    ArgumentMatcher,
+    CallStep,
+    Comparison,
+    GoldPath,
+    OneOf,
+    OptionalStep,
+    Provenance,
+    Repeat,
+    Sequence,
+    Step,
+)
 from agentpath_sdk.gold.notation import MATCHER_WORDS
 from agentpath_sdk.gold.query_text import normalise
+from agentpath_sdk.gold.result_matchers import AtPath, Documents, InResult
+from agentpath_sdk.gold.semantic import Semantic
+from agentpath_sdk.gold.yaml_core import Loader, plain_value
 from agentpath_sdk.settings import METRICS
 
+SCHEMA = gold_schema()
 register_matcher("test_round_trip", lambda expected, actual: expected == actual, replace=True)
 
 # Texts that YAML could take for something else come up often enough only when asked for.
 TEXTS = st.text() | st.sampled_from(
-    ["yes", "no", "null", "~", "1e3", "0x1F", "0o7", "1_000", "2024-05-01", "12:30", "<<", "=", "- a", "a: b", "$regex",
+    ["{city}", "{{city}}", "in {city}", "{a} {{a}} {{{a}}}",
+     "yes", "no", "null", "~", "1e3", "0x1F", "0o7", "1_000", "2024-05-01", "12:30", "<<", "=", "- a", "a: b", "$regex",
      "*x", "&x", "!x", "@x", "%x", "{a}", "[a]", "#", " x ", "\n", "a\n\nb", "\t", "\x85", "\u2028", "\ufeff", "😀",
      ".inf"]
 )  # fmt: skip
@@ -53,6 +75,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=6,
 )
+JSON_PATHS = st.sampled_from(["$.a", "$..b[0]", "$['x y']"])
 SHARES = st.floats(min_value=0, max_value=1, exclude_min=True)
 TOLERANCES = st.floats(min_value=0, max_value=1e6)
 NAMES = st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=20)
@@ -81,12 +104,18 @@ LEAVES: st.SearchStrategy[ArgumentMatcher] = st.one_of(
     ).filter(lambda matcher: "$" not in repr(matcher)),
     st.builds(SameSet, items=st.lists(JSON, max_size=3).map(tuple)).filter(lambda matcher: "$" not in repr(matcher)),
     st.builds(TypeOf, types=st.lists(st.sampled_from(["text", "integer", "null"]), min_size=1, unique=True).map(tuple)),
+    st.builds(Semantic, expected=TEXTS.filter(lambda text: bool(text.strip())), threshold=SHARES),
+    st.builds(
+        Documents,
+        ids=st.lists(st.integers() | st.text(min_size=1), min_size=1, max_size=3).map(tuple),
+        least=st.none() | st.just(1),
+    ),
     st.builds(Called, function=st.just("test_round_trip"), expected=JSON, threshold=SHARES),
 )
 MATCHERS: st.SearchStrategy[ArgumentMatcher] = st.recursive(
     LEAVES,
     lambda inner: st.one_of(
-        st.builds(OneOf, options=st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(AnyMatcher, options=st.lists(inner, min_size=1, max_size=3).map(tuple)),
         st.builds(ListOf, items=st.lists(inner, min_size=1, max_size=3).filter(_has_matcher).map(tuple)),
         st.builds(
             MappingOf,
@@ -95,17 +124,37 @@ MATCHERS: st.SearchStrategy[ArgumentMatcher] = st.recursive(
             .filter(lambda items: _has_matcher(items.values())),
         ),
         st.builds(MappingOf, items=st.dictionaries(TEXTS, inner, max_size=3), extra=st.just("allow")),
+        st.builds(AtPath, items=st.dictionaries(JSON_PATHS, inner, min_size=1, max_size=2)),
     ),
     max_leaves=5,
 )
-STEPS = st.builds(
+CALLS = st.builds(
     CallStep,
     tool=NAMES | st.sampled_from(["tool", "arguments", "optional", "any_order", "steps", "no"]),
     arguments=st.none() | st.dictionaries(TEXTS.filter(lambda name: name not in MATCHER_WORDS), MATCHERS, max_size=3),
     extra_arguments=st.sampled_from(["forbid", "allow"]),
     tool_defaults=st.dictionaries(TEXTS, JSON, max_size=2),
     must_succeed=st.booleans(),
+    result=st.none() | st.builds(InResult, matcher=MATCHERS),
 )
+SIMPLE_CALLS = st.builds(CallStep, tool=st.sampled_from(["a", "b", "any_order"]))
+
+
+def _repeat(step: Step, least: int, more: int | None) -> Repeat:
+    return Repeat(step=step, least=least, most=None if more is None else max(least + more, 1))
+
+
+STEPS: st.SearchStrategy[Step] = st.recursive(
+    CALLS | SIMPLE_CALLS,
+    lambda inner: st.one_of(
+        st.builds(OptionalStep, step=inner),
+        st.builds(_repeat, inner, st.integers(0, 3), st.none() | st.integers(0, 3)),
+        st.builds(Sequence, steps=st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(AnyOrder, steps=st.lists(inner, min_size=1, max_size=3).map(tuple), parallel=st.booleans()),
+        st.builds(OneOf, branches=st.lists(inner, min_size=1, max_size=3).map(tuple)),
+    ),
+    max_leaves=5,
+).filter(lambda step: nesting(step) <= MAX_NESTING and states(step) <= 1_000)
 FILLED = st.text(min_size=1).filter(lambda text: bool(text.strip()))
 ANSWERS = st.one_of(
     st.builds(AnswerCheck, expected=FILLED | st.lists(FILLED, min_size=1, max_size=3)),
@@ -128,6 +177,11 @@ PATHS = st.builds(
     id=NAMES,
     description=st.none() | st.text(min_size=1),
     steps=st.lists(STEPS, max_size=3).map(tuple),
+    alternatives=st.lists(st.lists(STEPS, max_size=2).map(tuple), max_size=2).map(tuple),
+    templates=st.lists(st.sampled_from(["in {city}", "{city} to {a}", "say {{city}} {a} b"]), max_size=2).map(tuple),
+    effects=st.dictionaries(NAMES, st.sampled_from(["read", "write"]), max_size=2),
+    extras=st.dictionaries(NAMES, st.sampled_from(["free", "charged"]), max_size=2),
+    candidates=st.lists(st.text(min_size=1), max_size=3, unique=True).map(tuple),
     version=NAMES,
     agent=st.none() | NAMES,
     queries=st.lists(QUERIES, max_size=3).map(tuple),
@@ -148,6 +202,14 @@ PATHS = st.builds(
 )
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _some_embedder() -> Iterator[None]:
+    """The files may hold ``$semantic`` whether or not the extra is installed."""
+    use_embedder(lambda texts: [(1.0,)] * len(texts))
+    yield
+    use_embedder(None)
+
+
 def _read(text: str, suffix: str = ".yaml") -> list[GoldPath]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"gold{suffix}")
@@ -162,6 +224,44 @@ def test_a_written_path_reads_back_equal(path: GoldPath) -> None:
     (again,) = _read(dump_paths([path]))
     assert again == path
     assert repr(again) == repr(path)
+
+
+@settings(max_examples=60, deadline=None)
+@given(path=PATHS)
+def test_a_written_path_is_what_the_json_schema_describes(path: GoldPath) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    value, wrong = plain_value(yaml.compose(dump_paths([path]), Loader=Loader))
+    assert not wrong
+    errors = jsonschema.Draft202012Validator(SCHEMA).iter_errors(value)
+    assert [error.message for error in errors] == []
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "{city}",
+        "in {city} and {{city}}",
+        "{{city}}",
+        ["{city}", 1, "{other}"],
+        {"a": "{city}", "b": {"$contains": ["{city}", "x"]}},
+        {"$fuzzy": "in {city}", "threshold": 0.5},
+        {"$regex": "{city}|{{city}}"},
+        {"$glob": "*{{city}}"},
+        {"$one_of": [{"$fold": "{city}"}, {"$exact": "{city}"}, {"$semantic": "{city}"}]},
+        {"$call": "test_round_trip", "value": {"x": ["{city}"]}},
+        {"$json_path": {"$.a": "{city}"}},
+    ],
+)
+def test_slots_are_written_as_they_are_read(argument: Any) -> None:
+    path = parse_path(
+        {
+            "id": "x",
+            "queries": ["weather in {city}"],
+            "steps": [{"t": {"a": argument}, "result": {"$contains": "{city}"}}],
+            "answer": "sun in {city}",
+        }
+    )
+    assert _read(dump_paths([path])) == [path]
 
 
 @settings(max_examples=25, deadline=None)
