@@ -1,4 +1,4 @@
-"""Look-up among ten thousand registered queries, and reading them."""
+"""Look-up among ten thousand registered queries and templates, reading them, and path rules."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from pathlib import Path
 from harness import Row, median_seconds
 
 from agentpath_sdk.gold.dumping import dump_paths
-from agentpath_sdk.gold.files import load_paths
+from agentpath_sdk.gold.files import load_paths, parse_rules
+from agentpath_sdk.gold.matchers import Exact
 from agentpath_sdk.gold.model import CallStep, GoldPath
 from agentpath_sdk.gold.registry import GoldPathRegistry, LookUp
+from agentpath_sdk.gold.rules import check_rules
+from agentpath_sdk.gold.slots import Slot
+from agentpath_sdk.trajectories.model import ToolCall, Trajectory
 
 PATHS = 10_000
 CALLS = 100
@@ -92,6 +96,55 @@ def _look_up_rows(registry: GoldPathRegistry, queries: list[str], chance: random
     ]
 
 
+def _templates(queries: list[str]) -> list[str]:
+    """Return a template per query, of four kinds: a slot at the end, at the start, in the middle, at both ends."""
+    found: dict[str, None] = {}
+    for number, query in enumerate(queries):
+        words = query.split()
+        kinds = (
+            [*words[:-3], f"{number}", "{a}"],
+            ["{a}", *words[2:], f"{number}"],
+            [*words[:4], f"{number}", "{a}", *words[5:]],
+            ["{a}", *words[2:5], f"{number}", *words[5:7], "{b}"],
+        )
+        found[" ".join(kinds[number % 4])] = None
+    return list(found)
+
+
+def _template_row(queries: list[str], chance: random.Random) -> Row:
+    step = CallStep(tool="search", arguments={"query": Slot(pattern=Exact(expected="{a}"))})
+    templates = _templates(queries)
+    paths = [GoldPath(id=f"t-{at}", templates=(one,), steps=(step,)) for at, one in enumerate(templates)]
+    registry = GoldPathRegistry(paths)
+    asked = [one.format(a="two words", b="more") for one in chance.sample(templates, CALLS)]
+    _check(_one_by_one(registry, asked), "template", 1.0)
+    return Row(
+        name="look-up, template",
+        value=median_seconds(lambda: _one_by_one(registry, asked), calls=len(asked)) * 1e6,
+        unit="us",
+        goal=1_000.0,
+        note="10,000 templates, slots filled into the path",
+    )
+
+
+def _rules_row() -> Row:
+    rules = parse_rules(
+        [
+            {"requires": {"refund": "lookup"}},
+            {"never": ["wire", "delete_*"]},
+            {"allowed": ["lookup", "search*", "refund", "notify"]},
+            {"at_most": {"search": 20}},
+            {"same_value": {"lookup": "order", "refund": "order"}},
+        ]
+    )
+    names = ["lookup", "search", "search", "refund", "notify"]
+    run = Trajectory(steps=tuple(ToolCall(tool=name, arguments={"order": 17}) for name in names * 2))
+    if any(result.passed is not True for result in check_rules(rules, run)):
+        raise AssertionError("a rule is broken")
+    value = median_seconds(lambda: [check_rules(rules, run) for _ in range(CALLS)], calls=CALLS) * 1e6
+    return Row(name="path rules, 6 on a run of 10 calls", value=value, unit="us a run")
+
+
 def _file_rows(paths: list[GoldPath], folder: Path) -> list[Row]:
     yaml_file, lines_file = folder / "gold.yaml", folder / "gold.jsonl"
     yaml_file.write_text(dump_paths(paths[:1_000]), encoding="utf-8")
@@ -118,7 +171,8 @@ def rows() -> list[Row]:
     paths = _paths(queries)
     registry = GoldPathRegistry(paths)
     with tempfile.TemporaryDirectory() as folder:
-        return [*_look_up_rows(registry, queries, chance), *_file_rows(paths, Path(folder))]
+        looked_up = [*_look_up_rows(registry, queries, chance), _template_row(queries, chance)]
+        return [*looked_up, _rules_row(), *_file_rows(paths, Path(folder))]
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ from rich.text import Text
 
 from agentpath_sdk.cli.console import note, out, plain, write_json
 from agentpath_sdk.errors import ConfigurationError, FileFormatError
-from agentpath_sdk.gold.describing import describe
+from agentpath_sdk.gold.describing import describe, outline
 from agentpath_sdk.gold.dumping import path_entry
+from agentpath_sdk.gold.expression import calls_in
 from agentpath_sdk.gold.files import GoldRead, read_gold
 from agentpath_sdk.gold.linting import LintFinding, lint
 from agentpath_sdk.gold.model import GoldPath
@@ -46,7 +47,7 @@ def report_problems(read: GoldRead) -> None:
 def validate_files(files: Sequence[Path], *, as_json: bool) -> int:
     """Print one line a file, and each problem of a bad one; return 2 when there is a bad one."""
     read = read_gold(*gold_sources(files))
-    advice = lint(read.paths)
+    advice = lint(read.paths, read.rules)
     for file in dict.fromkeys((*read.files, *read.bad_files)):
         verdict = _Verdict(
             file=file,
@@ -112,7 +113,8 @@ def _listed(path: GoldPath) -> dict[str, Any]:
         "status": path.status,
         "agent": path.agent,
         "queries": list(path.queries),
-        "steps": [step.tool for step in path.steps],
+        "steps": [call.tool for call in calls_in(path.steps)],
+        "outline": outline(path),
         "tags": list(path.tags),
         "description": path.description,
         "file": path.source,
@@ -135,7 +137,7 @@ def _table(paths: Iterable[GoldPath]) -> Table:
             Text(path.status, style="" if path.status == "approved" else "yellow"),
             plain(path.agent or "any"),
             plain(first, 200) + (f" (+{more})" if more > 0 else ""),
-            plain(" > ".join(step.tool for step in path.steps) or "no steps"),
+            plain(outline(path)),
         )
     return table
 

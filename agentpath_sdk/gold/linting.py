@@ -9,11 +9,11 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from agentpath_sdk.gold.describing import describe_rule
 from agentpath_sdk.gold.expansions import covers, words_of
 from agentpath_sdk.gold.expression import inner_steps, least_calls, placed_calls, ways
+from agentpath_sdk.gold.indexes import agent_fits
 from agentpath_sdk.gold.matchers import Exact
 from agentpath_sdk.gold.model import AnyOrder, CallStep, GoldPath, OneOf, OptionalStep, PathRule, Repeat, Step
 from agentpath_sdk.gold.notation import Comparing, read_matcher
 from agentpath_sdk.gold.query_text import normalise
-from agentpath_sdk.gold.registry import agent_fits
 from agentpath_sdk.gold.rule_conflicts import between_rules, path_against_rules, share_agent
 from agentpath_sdk.gold.schema import Problem
 from agentpath_sdk.gold.slots import filled, slot_names, slots_in

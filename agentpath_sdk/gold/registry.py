@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import fnmatch
-import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Final, Literal, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Final
 
-from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.gold.binding import bind, bind_to_query
 from agentpath_sdk.gold.equality import same_literals
-from agentpath_sdk.gold.files import load_gold
 from agentpath_sdk.gold.fuzzy_index import FuzzyIndex
+from agentpath_sdk.gold.indexes import (
+    Source,
+    agent_fits,
+    by_agent,
+    by_id,
+    by_template,
+    by_text,
+    first_spelling,
+    for_agent,
+    gathered,
+    with_effects,
+)
+from agentpath_sdk.gold.look_up import Candidate, LookUp, MatchKind, found, ranked
 from agentpath_sdk.gold.model import Effect, GoldPath, PathRule, Status
 from agentpath_sdk.gold.query_text import normalise
 from agentpath_sdk.gold.semantic_index import SEMANTIC_LEAST, SEMANTIC_MARGIN, SemanticIndex
@@ -33,45 +39,11 @@ __all__ = [
     "agent_fits",
 ]
 
-MatchKind: TypeAlias = Literal["id", "text", "template", "fuzzy", "semantic", "agent"]
-"""How a gold path was found; ``agent``: it has no queries and so applies to every run of its agent."""
-
-Source: TypeAlias = "str | os.PathLike[str] | GoldPath | PathRule | Iterable[GoldPath | PathRule]"
-
 FUZZY_LEAST: Final = 0.90
 """A query must be this similar to a registered one (``token_sort_ratio``)."""
 FUZZY_MARGIN: Final = 0.05
 """And by this much nearer than to any query of another path."""
 TEMPLATE_CONFIDENCE: Final = 0.95
-_GLOB_SIGNS: Final = re.compile(r"[*?\[]")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Candidate:
-    """A gold path, how it was found, and how sure that is in 0..1 (1.0 for id, text and agent, .95 for a template)."""
-
-    gold: GoldPath
-    match: MatchKind
-    confidence: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LookUp:
-    """Which gold path a run belongs to. Several paths are alternatives: the best-scoring one counts."""
-
-    paths: tuple[GoldPath, ...] = ()
-    """Those for a named agent first, then those for a glob, then the rest, each as registered; empty = none."""
-    how: MatchKind | None = None
-    confidence: float = 0.0
-    candidates: tuple[Candidate, ...] = ()
-    """Best first: the paths found and those next to them, or the nearest ones that were not good enough."""
-    reason: str | None = None
-    """Why there is none; never holds the run's query."""
-
-    @property
-    def path(self) -> GoldPath | None:
-        """The first of ``paths``."""
-        return self.paths[0] if self.paths else None
 
 
 class GoldPathRegistry:
@@ -94,17 +66,17 @@ class GoldPathRegistry:
             FileFormatError: a file cannot be read.
             ConfigurationError: an id is there twice, or ``semantic`` is asked for and not installed.
         """
-        registered, self._rules = _registered(sources)
-        self._paths = tuple(_with_effects(path, effects or {}) for path in registered)
+        paths, self._rules = gathered(sources)
+        self._paths = tuple(with_effects(path, effects or {}) for path in paths)
         self._statuses = frozenset(statuses)
-        self._by_id = _by_id(self._paths)
+        self._by_id = by_id(self._paths)
         usable = [path for path in self._paths if path.status in self._statuses]
-        self._by_text = _by_text(usable)
-        self._by_template = _by_template(usable)
-        self._by_agent = _by_agent(path for path in usable if not path.queries and not path.templates)
+        self._by_text = by_text(usable)
+        self._by_template = by_template(usable)
+        self._by_agent = by_agent(path for path in usable if not path.queries and not path.templates)
         self._fuzzy = FuzzyIndex(self._by_text)
         self._templates = TemplateIndex(self._by_template)
-        self._semantic = SemanticIndex(_first_spelling(usable)) if semantic else None
+        self._semantic = SemanticIndex(first_spelling(usable)) if semantic else None
 
     @property
     def paths(self) -> tuple[GoldPath, ...]:
@@ -133,9 +105,9 @@ class GoldPathRegistry:
         if gold_path_id:
             return self._find_id(gold_path_id, agent, query)
         text = normalise(query) if query else ""
-        exact = _for_agent(self._by_text.get(text, ()), agent)
+        exact = for_agent(self._by_text.get(text, ()), agent)
         if exact:
-            return _found(exact, "text", 1.0)
+            return found(exact, "text", 1.0)
         fitting = self._find_template(query or "", agent)
         if fitting.paths or fitting.reason:
             return fitting
@@ -145,8 +117,8 @@ class GoldPathRegistry:
         alike = self._find_meaning(query or "", agent)
         if alike is not None and alike.paths:
             return alike
-        general = _for_agent(self._general(agent), agent)
-        return _found(general, "agent", 1.0) if general else near
+        general = for_agent(self._general(agent), agent)
+        return found(general, "agent", 1.0) if general else near
 
     def _find_id(self, gold_path_id: str, agent: str | None, query: str | None) -> LookUp:
         path = self._by_id.get(gold_path_id)
@@ -160,20 +132,20 @@ class GoldPathRegistry:
         filled = bind_to_query(path, query)
         if filled is None:
             return LookUp(reason=f"gold path {path.id!r} has slots, and the run's query fits none of its templates")
-        return _found((filled,), "id", 1.0)
+        return found((filled,), "id", 1.0)
 
     def _find_template(self, query: str, agent: str | None) -> LookUp:
         """Return the paths of the most specific template that the query fits, their slots filled."""
         groups = [
             (fitting, paths)
             for fitting in self._templates.fits(query)
-            if (paths := _for_agent(self._by_template[fitting.template], agent))
+            if (paths := for_agent(self._by_template[fitting.template], agent))
         ]
         if not groups:
             return LookUp()
         first = groups[0][0]
         same = skeleton(first.template)
-        best = _for_agent(_unique(bound for bound in _bound(groups, same)), agent)
+        best = for_agent(_unique(bound for bound in _bound(groups, same)), agent)
         others = (bound for fitting, paths in groups for bound in _filled(paths, fitting))
         candidates = tuple(
             Candidate(gold=path, match="template", confidence=TEMPLATE_CONFIDENCE) for path in _unique((*best, *others))
@@ -194,12 +166,12 @@ class GoldPathRegistry:
         groups = [
             (paths, similarity)
             for registered, similarity in self._semantic.nearest(query, SEMANTIC_LEAST - SEMANTIC_MARGIN)
-            if (paths := _for_agent(self._by_text[registered], agent))
+            if (paths := for_agent(self._by_text[registered], agent))
         ]
         if not groups:
             return None
         paths, best = groups[0]
-        candidates = _ranked(groups, "semantic")
+        candidates = ranked(groups, "semantic")
         ids = {path.id for path in paths}
         rival = next((one.confidence for one in candidates if one.gold.id not in ids), 0.0)
         if best < SEMANTIC_LEAST or best - rival < SEMANTIC_MARGIN:
@@ -210,7 +182,7 @@ class GoldPathRegistry:
         if not text:
             return LookUp(reason="the run has no query")
         groups = list(self._similar(text, agent))
-        candidates = _ranked(groups)
+        candidates = ranked(groups)
         if not groups:
             return LookUp(reason="no registered query is like the run's, with the same numbers and quoted parts")
         paths, best = groups[0]
@@ -228,7 +200,7 @@ class GoldPathRegistry:
     def _similar(self, text: str, agent: str | None) -> Iterator[tuple[tuple[GoldPath, ...], float]]:
         """Yield the alternatives of each similar registered text and the similarity, nearest first."""
         for registered, similarity in self._fuzzy.nearest(text, FUZZY_LEAST - FUZZY_MARGIN):
-            paths = _for_agent(self._by_text[registered], agent)
+            paths = for_agent(self._by_text[registered], agent)
             if paths and same_literals(registered, text):
                 yield paths, similarity
 
@@ -236,68 +208,6 @@ class GoldPathRegistry:
         """Return the paths that may apply to every run of ``agent``."""
         own = self._by_agent.get(agent, ()) if agent is not None else ()
         return [*own, *self._by_agent.get(None, ())]
-
-
-@lru_cache(maxsize=4_096)
-def agent_fits(pattern: str | None, agent: str | None) -> bool:
-    """Return whether a path's agent (a name, a glob, or None for any) takes runs of ``agent``."""
-    return pattern is None or pattern == agent or fnmatch.fnmatchcase(agent or "", pattern)
-
-
-def _registered(sources: Iterable[Source]) -> tuple[list[GoldPath], tuple[PathRule, ...]]:
-    files: list[str | os.PathLike[str]] = []
-    given: list[GoldPath | PathRule] = []
-    for source in sources:
-        if isinstance(source, str | os.PathLike):
-            files.append(source)
-        elif isinstance(source, GoldPath | PathRule):
-            given.append(source)
-        else:
-            given.extend(source)
-    # In one go: ids are unique over all files, and a file inside a folder that is given too is read once.
-    read = load_gold(*files)
-    paths = [one for one in given if isinstance(one, GoldPath)]
-    rules = [one for one in given if isinstance(one, PathRule)]
-    return [*paths, *read.paths], (*rules, *read.rules)
-
-
-def _with_effects(path: GoldPath, effects: Mapping[str, Effect]) -> GoldPath:
-    return replace(path, effects={**effects, **path.effects}) if effects else path
-
-
-def _by_id(paths: Iterable[GoldPath]) -> dict[str, GoldPath]:
-    found: dict[str, GoldPath] = {}
-    for path in paths:
-        other = found.setdefault(path.id, path)
-        if other is not path:
-            places = " and ".join(str(one.source or "code") for one in (other, path))
-            raise ConfigurationError(f"gold path id {path.id!r} is there twice (in {places}); give each its own")
-    return found
-
-
-def _by_text(paths: Iterable[GoldPath]) -> dict[str, tuple[GoldPath, ...]]:
-    found: dict[str, dict[str, GoldPath]] = {}
-    for path in paths:
-        for query in path.queries:
-            if text := normalise(query):
-                found.setdefault(text, {})[path.id] = path
-    return {text: tuple(group.values()) for text, group in found.items()}
-
-
-def _first_spelling(paths: Iterable[GoldPath]) -> dict[str, str]:
-    """Return each normalised query and how it was first written."""
-    found: dict[str, str] = {}
-    for query in (query for path in paths for query in path.queries):
-        found.setdefault(normalise(query), query)
-    return found
-
-
-def _by_template(paths: Iterable[GoldPath]) -> dict[str, tuple[GoldPath, ...]]:
-    found: dict[str, dict[str, GoldPath]] = {}
-    for path in paths:
-        for template in path.templates:
-            found.setdefault(template, {})[path.id] = path
-    return {template: tuple(group.values()) for template, group in found.items()}
 
 
 def _filled(paths: Iterable[GoldPath], fitting: TemplateFit) -> Iterator[GoldPath]:
@@ -320,33 +230,3 @@ def _unique(paths: Iterable[GoldPath]) -> tuple[GoldPath, ...]:
     for path in paths:
         found.setdefault(path.id, path)
     return tuple(found.values())
-
-
-def _by_agent(paths: Iterable[GoldPath]) -> Mapping[str | None, Sequence[GoldPath]]:
-    """Return the paths by agent; those for a glob or for any agent under None."""
-    found: dict[str | None, list[GoldPath]] = {}
-    for path in paths:
-        named = path.agent is not None and _GLOB_SIGNS.search(path.agent) is None
-        found.setdefault(path.agent if named else None, []).append(path)
-    return found
-
-
-def _for_agent(paths: Sequence[GoldPath], agent: str | None) -> tuple[GoldPath, ...]:
-    fitting = [path for path in paths if agent_fits(path.agent, agent)]
-    if len(fitting) > 1:
-        fitting.sort(key=lambda path: 2 if path.agent is None else int(path.agent != agent))
-    return tuple(fitting)
-
-
-def _found(paths: tuple[GoldPath, ...], how: MatchKind, confidence: float) -> LookUp:
-    candidates = tuple(Candidate(gold=path, match=how, confidence=confidence) for path in paths)
-    return LookUp(paths=paths, how=how, confidence=confidence, candidates=candidates)
-
-
-def _ranked(groups: Iterable[tuple[tuple[GoldPath, ...], float]], match: MatchKind = "fuzzy") -> tuple[Candidate, ...]:
-    """Return each path once, at its best similarity."""
-    best: dict[str, Candidate] = {}
-    for paths, similarity in groups:
-        for path in paths:
-            best.setdefault(path.id, Candidate(gold=path, match=match, confidence=similarity))
-    return tuple(best.values())

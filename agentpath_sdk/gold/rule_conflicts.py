@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from agentpath_sdk.gold.describing import describe_rule
 from agentpath_sdk.gold.expression import placed_calls, ways
+from agentpath_sdk.gold.indexes import agent_fits
 from agentpath_sdk.gold.model import AnyOrder, CallStep, GoldPath, OneOf, OptionalStep, PathRule, Repeat, Step
 from agentpath_sdk.gold.model import Sequence as InSequence
-from agentpath_sdk.gold.registry import agent_fits
 from agentpath_sdk.settings import ScoringSettings
 
 __all__ = ["between_rules", "path_against_rules", "share_agent"]

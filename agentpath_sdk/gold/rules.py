@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias, cast
 
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.gold.equality import values_equal
+from agentpath_sdk.gold.indexes import agent_fits
 from agentpath_sdk.gold.model import PathRule, RuleKind
-from agentpath_sdk.gold.registry import agent_fits
 from agentpath_sdk.gold.result_matchers import structure
 from agentpath_sdk.gold.wording import is_list, show
 from agentpath_sdk.redaction import redact, redact_text

@@ -10,9 +10,11 @@ import pytest
 import yaml
 
 from agentpath_sdk.gold import entries, matchers
-from agentpath_sdk.gold.files import parse_path, read_gold
+from agentpath_sdk.gold.files import parse_path, parse_rules, read_gold
 from agentpath_sdk.gold.matcher_writing import matcher_notation
+from agentpath_sdk.gold.model import CallStep
 from agentpath_sdk.gold.notation import MATCHER_WORDS
+from agentpath_sdk.gold.rule_entries import KINDS
 from agentpath_sdk.gold.steps import GROUP_WORDS
 from agentpath_sdk.gold.yaml_core import Loader, plain_value
 
@@ -81,9 +83,35 @@ def test_the_steps_of_the_page_are_read() -> None:
 
 
 def test_the_page_names_every_key_option_and_word_kept_for_groups() -> None:
-    assert {code for codes in _cells(8, "| `") for code in codes} == entries.PathEntry.model_fields.keys()
-    header = next(line for line in _section(8).splitlines() if line.startswith("On top"))
-    assert {*_codes(header)} - {"paths"} == entries.HeaderEntry.model_fields.keys()
+    assert {code for codes in _cells(9, "| `") for code in codes} == entries.PathEntry.model_fields.keys()
+    header = next(line for line in _section(9).splitlines() if line.startswith("On top"))
+    assert {*_codes(header)} - {"paths", "rules"} == entries.HeaderEntry.model_fields.keys()
     options = {code for codes in _cells(1, "| `") for code in codes}
     assert entries.ComparingEntry.model_fields.keys() | {"tool_defaults"} <= options
     assert {*_codes(next(line for line in _section(1).splitlines() if "the long form" in line))} >= GROUP_WORDS
+
+
+def test_the_groups_of_the_page_are_read() -> None:
+    rows = [row for row in _section(1).split("| group | takes |")[1].splitlines() if row.startswith("| `")]
+    words: set[str] = set()
+    for row in rows:
+        first, *beside = _codes(row.split("|")[1])
+        value, _ = plain_value(yaml.compose("\n".join([first, *beside]), Loader=Loader))
+        (step,) = parse_path({"id": "x", "steps": [value]}).steps
+        assert not isinstance(step, CallStep)
+        words.add(first.split(":")[0])
+    assert words == GROUP_WORDS - {"steps"}
+
+
+def test_the_rules_of_the_page_are_read_and_are_all_there_are() -> None:
+    kinds: set[str] = set()
+    for row in [line for line in _section(6).splitlines() if line.startswith("| `")]:
+        first, *others = _codes(row.split("|")[1])
+        for code in [first] if first.startswith("never: notify") else [first, *others]:
+            value, _ = plain_value(yaml.compose(code, Loader=Loader))
+            assert parse_rules([value])
+            kinds.add(code.split(":")[0])
+        for code in others if first.startswith("never: notify") else []:
+            value, _ = plain_value(yaml.compose(f"{first}\n{code}", Loader=Loader))
+            assert parse_rules([value])
+    assert kinds == {*KINDS}

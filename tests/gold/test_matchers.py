@@ -31,6 +31,9 @@ from agentpath_sdk.gold.matchers import (
     register_matcher,
 )
 from agentpath_sdk.gold.model import ArgumentMatcher, Comparison
+from agentpath_sdk.gold.result_matchers import AtPath, Documents, InResult
+from agentpath_sdk.gold.semantic import Semantic
+from agentpath_sdk.gold.slots import Slot, SlotText
 
 ONE_OF_EACH: list[ArgumentMatcher] = [
     Exact(expected={"a": [1, "x"]}),
@@ -47,6 +50,12 @@ ONE_OF_EACH: list[ArgumentMatcher] = [
     ListOf(items=(Exact(expected=1), Ignore())),
     MappingOf(items={"a": Exact(expected=1)}, extra="allow"),
     Called(function="nobody_registered_this", expected=1),
+    Semantic(expected="temperature on Mars"),
+    Documents(ids=("a", 1), least=1),
+    AtPath(items={"$.a[0]": Exact(expected=1), "$..b": Ignore()}),
+    InResult(matcher=Contains(parts=("Mars",))),
+    Slot(pattern=Exact(expected="{city}")),
+    SlotText(expected="17"),
 ]
 
 ANYTHING = st.recursive(
