@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import Any, Final, Literal, TypeAlias, cast
 
+from agentpath_sdk._plain import is_dict
 from agentpath_sdk.gold.equality import similarity, values_equal
 from agentpath_sdk.gold.matchers import Exact, Fold, Fuzzy, Ignore, ListOf, MappingOf, Number, SameSet, TypeOf
 from agentpath_sdk.gold.matchers import OneOf as AnyMatcher
 from agentpath_sdk.gold.model import ArgumentMatcher
 from agentpath_sdk.gold.query_text import fold
-from agentpath_sdk.gold.wording import json_text, json_type
+from agentpath_sdk.gold.wording import is_list, json_text, json_type
 
 __all__ = ["MAX_OPTIONS", "Generalised", "How", "distinct", "generalise"]
 
@@ -28,7 +29,8 @@ MAX_OPTIONS: Final = 4
 _SPREAD: Final = 0.1
 """Widest deviation from the middle, as a share of it, that still makes numbers measurements of one thing."""
 _ALIKE: Final = 0.8
-_LONG_TEXT: Final = 200
+_LONG_TEXT: Final = 120
+"""Nobody writes a text this long twice in the same words."""
 _MAX_DEPTH: Final = 6
 
 
@@ -48,6 +50,8 @@ def generalise(values: Sequence[Any], *, missing: int = 0) -> Generalised:
     """
     if missing or not values:
         return Generalised(matcher=Ignore(), how="not_always_given")
+    if not all(map(_is_writable, values)):
+        return Generalised(matcher=Ignore(), how="varies")
     return _generalise(values, 0)
 
 
@@ -63,9 +67,20 @@ def distinct(values: Iterable[Any]) -> list[Any]:
     return found
 
 
+def _is_writable(value: Any) -> bool:
+    """Return whether gold files have a form for the value: JSON has none for NaN and the infinities."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if is_dict(value):
+        return all(map(_is_writable, value.values()))
+    return not is_list(value) or all(map(_is_writable, value))
+
+
 def _generalise(values: Sequence[Any], depth: int) -> Generalised:
     different = distinct(values)
     if len(different) == 1:
+        if len(values) == 1 and isinstance(values[0], str) and len(values[0]) > _LONG_TEXT and _is_phrase(values[0]):
+            return Generalised(matcher=Ignore(), how="free_text")
         return Generalised(matcher=Exact(expected=different[0]), how="exact")
     kinds = {json_type(value) for value in different}
     find = _BY_KIND.get(next(iter(kinds)) or "", _options) if len(kinds) == 1 and depth < _MAX_DEPTH else _options
@@ -86,7 +101,7 @@ def _options(different: Sequence[Any], _: int) -> Generalised:
 
 def _of_numbers(different: Sequence[Any], depth: int) -> Generalised:
     numbers = cast("Sequence[int | float]", different)
-    if all(float(number).is_integer() for number in numbers):
+    if all(isinstance(number, int) or number.is_integer() for number in numbers):
         # Whole numbers are as often ids, counts and pages as they are measurements.
         if len(numbers) <= MAX_OPTIONS:
             return _options(numbers, depth)
