@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from agentpath_sdk.cli.authoring import authoring_app
 from agentpath_sdk.cli.console import note, prepare_streams
 from agentpath_sdk.errors import AgentPathError
 
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 gold_app = typer.Typer(help="Check, list and show gold-path files.", no_args_is_help=True)
 app.add_typer(gold_app, name="gold")
+gold_app.add_typer(authoring_app)
 
 
 class Mode(StrEnum):
