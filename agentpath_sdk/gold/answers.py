@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, cast
 
-from agentpath_sdk.gold.expecting import Wrong, a_number, a_pattern, a_text, a_tolerance
+from agentpath_sdk.gold.embedding import available
+from agentpath_sdk.gold.expecting import Wrong, a_number, a_pattern, a_text, a_threshold, a_tolerance
 from agentpath_sdk.gold.model import AnswerCheck
 from agentpath_sdk.gold.schema import Problem, closest
 from agentpath_sdk.gold.wording import found, is_list
@@ -28,12 +29,16 @@ def answer_notation(check: AnswerCheck) -> Any:
     """Return the check as it is written in a gold file."""
     if check.matcher == "normalised":
         return list(check.expected) if is_list(check.expected) else check.expected
-    if check.matcher == "number":
-        if not (check.abs_tolerance or check.rel_tolerance):
-            return check.expected
-        tolerances = {"abs": check.abs_tolerance, "rel": check.rel_tolerance}
-        return {"$number": check.expected} | {key: value for key, value in tolerances.items() if value}
-    return {f"${check.matcher}": check.expected}
+    options = {
+        "abs": check.abs_tolerance or None,
+        "rel": check.rel_tolerance or None,
+        "unit": check.unit,
+        "threshold": check.threshold,
+    }
+    given = {key: value for key, value in options.items() if value is not None}
+    if check.matcher == "number" and not given:
+        return check.expected
+    return {f"${check.matcher}": check.expected, **given}
 
 
 def _read(raw: Any) -> AnswerCheck:
@@ -66,7 +71,7 @@ def _with_matcher(raw: Mapping[str, Any]) -> AnswerCheck:
     if word not in _WORDS:
         raise Wrong(f"{word!r} is no matcher for answers", closest(word, _WORDS), at=word)
     options = {key: value for key, value in raw.items() if key != word}
-    allowed = ("abs", "rel") if word == "$number" else ()
+    allowed = _OPTIONS.get(word, ())
     for key in options:
         if key not in allowed:
             raise Wrong(f"unknown option {key!r} of {word!r}", closest(key, allowed) if allowed else "", at=key)
@@ -79,7 +84,23 @@ def _number(value: Any, options: Mapping[str, Any]) -> AnswerCheck:
         matcher="number",
         abs_tolerance=a_tolerance(options, "abs", 0.0),
         rel_tolerance=a_tolerance(options, "rel", 0.0),
+        unit=_not_empty(options["unit"], "unit") if "unit" in options else None,
     )
+
+
+def _f1(value: Any, options: Mapping[str, Any]) -> AnswerCheck:
+    return AnswerCheck(expected=_not_empty(value, "$f1"), matcher="f1", threshold=_threshold(options))
+
+
+def _semantic(value: Any, options: Mapping[str, Any]) -> AnswerCheck:
+    if not available():
+        hint = "pip install 'agentpath-sdk[semantic]', or call use_embedder before the gold files are loaded"
+        raise Wrong("'$semantic' needs a model of meaning, and none is installed", hint, at="$semantic")
+    return AnswerCheck(expected=_not_empty(value, "$semantic"), matcher="semantic", threshold=_threshold(options))
+
+
+def _threshold(options: Mapping[str, Any]) -> float | None:
+    return a_threshold(options, 1.0) if "threshold" in options else None
 
 
 def _exact(value: Any, _: Mapping[str, Any]) -> AnswerCheck:
@@ -112,4 +133,11 @@ _WORDS: Final[Mapping[str, _Read]] = {
     "$fold": _fold,
     "$contains": _contains,
     "$regex": _regex,
+    "$f1": _f1,
+    "$semantic": _semantic,
+}
+_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "$number": ("abs", "rel", "unit"),
+    "$f1": ("threshold",),
+    "$semantic": ("threshold",),
 }

@@ -29,6 +29,8 @@ _ANSWERS: Final[Mapping[str, str]] = {
     "number": "gives the number",
     "regex": "fits the pattern",
     "contains": "contains",
+    "f1": "has nearly the words of",
+    "semantic": "means about",
 }
 
 
@@ -171,7 +173,10 @@ def _tools(path: GoldPath) -> Iterator[str]:
 
 def _answer(check: AnswerCheck) -> str:
     expected = " or ".join(map(show, check.expected)) if is_list(check.expected) else show(check.expected)
-    return f"{_ANSWERS[check.matcher]} {expected}{tolerance_words(check.abs_tolerance, check.rel_tolerance)}"
+    unit = "" if check.unit is None else f" {check.unit}"
+    least = "" if check.threshold is None else f" (at least {check.threshold:g})"
+    tolerance = tolerance_words(check.abs_tolerance, check.rel_tolerance)
+    return f"{_ANSWERS[check.matcher]} {expected}{unit}{tolerance}{least}"
 
 
 def _judging(path: GoldPath) -> Iterator[str]:

@@ -154,10 +154,14 @@ def _short_step() -> dict[str, Any]:
 def _answer() -> dict[str, Any]:
     text = {"type": "string", "pattern": r"\S"}
     schemas = matcher_schemas()
-    words = {word: schemas[word] for word in ("$exact", "$fold", "$contains", "$regex", "$number")}
+    words = {word: schemas[word] for word in ("$exact", "$fold", "$contains", "$regex", "$number", "$semantic")}
+    # Fewest words in common have no like among the matchers of arguments; their form is that of nearness in meaning.
+    words["$f1"] = {**schemas["$semantic"], "required": ["$f1"]}
+    words["$f1"]["properties"] = {"$f1": text, "threshold": schemas["$semantic"]["properties"]["threshold"]}
     for word in ("$exact", "$fold", "$contains", "$regex"):
         words[word] = {**words[word], "properties": {word: text}}
     del words["$number"]["properties"]["coerce"]
+    words["$number"]["properties"]["unit"] = text
     return {"anyOf": [text, {"type": "number"}, {"type": "array", "items": text, "minItems": 1}, *words.values()]}
 
 

@@ -164,9 +164,13 @@ class AnswerCheck:
     """The expected final answer and how it is compared."""
 
     expected: Any
-    matcher: Literal["exact", "normalised", "number", "regex", "contains"] = "normalised"
+    matcher: Literal["exact", "normalised", "number", "regex", "contains", "f1", "semantic"] = "normalised"
     abs_tolerance: float = 0.0
     rel_tolerance: float = 0.0
+    unit: str | None = None
+    """Of a number: the answer must name this unit, or one that converts to it (extra ``units``)."""
+    threshold: float | None = None
+    """Of f1 and semantic: share of words in common, or nearness of meaning, from which on it passes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

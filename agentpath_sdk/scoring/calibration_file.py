@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
@@ -61,7 +61,8 @@ def calibration_yaml(result: Calibration) -> str:
             "auc_task_only": _number(result.task_only),
         },
     }
-    return _HEAD + yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    dump = cast("Callable[..., str]", yaml.dump)  # its stub leaves types open
+    return _HEAD + dump(content, Dumper=yaml.SafeDumper, sort_keys=False, allow_unicode=True)
 
 
 def write_calibration(result: Calibration, path: str | os.PathLike[str]) -> None:
@@ -96,7 +97,7 @@ def read_calibration(path: str | os.PathLike[str]) -> CalibratedSettings:
     )
 
 
-def _mapping(file: str) -> Mapping[Any, Any]:
+def _mapping(file: str) -> Mapping[str, Any]:
     try:
         found: Any = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
     except OSError as error:
@@ -109,17 +110,17 @@ def _mapping(file: str) -> Mapping[Any, Any]:
         raise FileFormatError("is no valid YAML", file=file, place=place) from None
     if not isinstance(found, dict):
         raise FileFormatError("expected a mapping of settings", file=file, hint="such as: weights: {...}")
-    return cast("dict[Any, Any]", found)
+    return cast("dict[str, Any]", found)
 
 
-def _weights(content: Mapping[Any, Any], key: str, file: str) -> Mapping[str, float] | None:
+def _weights(content: Mapping[str, Any], key: str, file: str) -> Mapping[str, float] | None:
     found = content.get(key)
     if found is None:
         return None
     if not isinstance(found, dict) or not found:
         raise FileFormatError("expected metrics with their weights", file=file, place=key)
     weights: dict[str, float] = {}
-    for name, weight in cast("dict[Any, Any]", found).items():
+    for name, weight in cast("dict[str, Any]", found).items():
         if not _is_number(weight) or weight < 0:
             raise FileFormatError(f"expected a number of 0 or more, found {weight!r}", file=file, place=f"{key}.{name}")
         weights[str(name)] = float(weight)

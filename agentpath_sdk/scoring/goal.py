@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import re
-import unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, cast
 
 from agentpath_sdk.gold.equality import values_equal
 from agentpath_sdk.gold.model import AnswerCheck, GoldPath
+from agentpath_sdk.gold.semantic import SEMANTIC_THRESHOLD, Semantic
+from agentpath_sdk.scoring.answers_numbers import finite, numbers_in
+from agentpath_sdk.scoring.answers_text import folded, normalise, token_f1, words_of
+from agentpath_sdk.scoring.answers_units import quantity_passes
 from agentpath_sdk.scoring.score import Goal
 from agentpath_sdk.trajectories.model import Trajectory
 
-__all__ = ["answer_metrics", "answer_passes", "judge_goal", "normalise", "numbers_in"]
+__all__ = ["F1_THRESHOLD", "answer_metrics", "answer_passes", "judge_goal", "normalise", "numbers_in"]
 
 _UNKNOWN: Final = Goal(reason="neither the application nor an expected answer tells")
 _NO_ANSWER: Final = Goal(reason="the run's final answer is not known")
@@ -22,12 +23,8 @@ _NEVER_ANSWERED: Final = Goal(success=False, source="answer", reason="the run en
 _LONGEST_ANSWER: Final = 100_000
 _CLOSE: Final = 1e-9
 
-_SIGN: Final = r"(?:(?<!\w)[-+\u2212\u2013])?"
-_WORD: Final = re.compile(_SIGN + r"\d+(?:[.,]\d+)*|\w+")
-_LEADING_ARTICLE: Final = frozenset({"a", "an", "the"})
-_SPACED_THOUSANDS: Final = re.compile(_SIGN + r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d])(?:[.,]\d+)?")
-_NUMBER: Final = re.compile(_SIGN + r"(?:\d[\d.,]*|[.,]\d+)(?:[eE][-+]?\d+)?")
-_GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?")
+F1_THRESHOLD: Final = 0.8
+"""Share of words in common from which ``f1`` passes, where the check does not say."""
 
 
 def judge_goal(trajectory: Trajectory, gold: GoldPath | None) -> Goal:
@@ -42,7 +39,7 @@ def judge_goal(trajectory: Trajectory, gold: GoldPath | None) -> Goal:
         return _NEVER_ANSWERED if trajectory.stop_reason == "error" else _NO_ANSWER
     passed = answer_passes(gold.answer, trajectory.final_answer)
     if passed is None:
-        return Goal(source="answer", reason="the expected answer cannot be compared: check its pattern or number")
+        return Goal(source="answer", reason="the expected answer cannot be compared: check its pattern, number or unit")
     words = "matches" if passed else "does not match"
     return Goal(success=passed, source="answer", reason=f"the answer {words} the expected one ({gold.answer.matcher})")
 
@@ -61,23 +58,10 @@ def answer_metrics(check: AnswerCheck, answer: str) -> dict[str, float]:
     """
     if check.matcher == "regex":
         return {}
-    given = _words(answer[:_LONGEST_ANSWER])
-    expected = [_words(str(one)) for one in _alternatives(check)]
+    given = words_of(answer[:_LONGEST_ANSWER])
+    expected = [words_of(str(one)) for one in _alternatives(check)]
     exact = any(one == given for one in expected)
-    return {"answer_exact": float(exact), "answer_f1": max((_f1(one, given) for one in expected), default=0.0)}
-
-
-def normalise(text: str) -> str:
-    """Return text without case, punctuation and a leading article; signs and decimal points of numbers stay."""
-    return " ".join(_words(text))
-
-
-def numbers_in(text: str) -> Iterator[float]:
-    """Yield every number in ``text``, in each way it may be read: ``1,234`` is 1234 and 1.234."""
-    for found in _SPACED_THOUSANDS.findall(text):
-        yield from _readings(re.sub(r"\s", "", found))
-    for found in _NUMBER.findall(text):
-        yield from _readings(found.rstrip(".,"))
+    return {"answer_exact": float(exact), "answer_f1": max((token_f1(one, given) for one in expected), default=0.0)}
 
 
 def _alternatives(check: AnswerCheck) -> list[Any]:
@@ -90,11 +74,11 @@ def _exact(_: AnswerCheck, expected: Any, answer: str) -> bool:
 
 
 def _normalised(_: AnswerCheck, expected: Any, answer: str) -> bool:
-    return _words(str(expected)) == _words(answer)
+    return words_of(str(expected)) == words_of(answer)
 
 
 def _contains(_: AnswerCheck, expected: Any, answer: str) -> bool:
-    return _folded(str(expected)) in _folded(answer)
+    return folded(str(expected)) in folded(answer)
 
 
 def _regex(_: AnswerCheck, expected: Any, answer: str) -> bool | None:
@@ -108,9 +92,23 @@ def _number(check: AnswerCheck, expected: Any, answer: str) -> bool | None:
     wanted = _one_number(expected)
     if wanted is None:
         return None
+    if check.unit is not None:
+        return quantity_passes(
+            answer, wanted, check.unit, abs_tolerance=check.abs_tolerance, rel_tolerance=check.rel_tolerance
+        )
     allowed = max(check.abs_tolerance, check.rel_tolerance * abs(wanted), _CLOSE * abs(wanted))
     # The hair of slack keeps 0.1 within 0.1 of 0.2.
     return any(abs(number - wanted) <= allowed * (1 + _CLOSE) for number in numbers_in(answer))
+
+
+def _f1(check: AnswerCheck, expected: Any, answer: str) -> bool:
+    wanted = F1_THRESHOLD if check.threshold is None else check.threshold
+    return token_f1(words_of(str(expected)), words_of(answer)) >= wanted * (1 - _CLOSE)
+
+
+def _semantic(check: AnswerCheck, expected: Any, answer: str) -> bool:
+    wanted = SEMANTIC_THRESHOLD if check.threshold is None else check.threshold
+    return Semantic(expected=str(expected), threshold=wanted)(answer).passed
 
 
 _Matcher: TypeAlias = Callable[[AnswerCheck, Any, str], bool | None]
@@ -120,6 +118,8 @@ _MATCHERS: Final[Mapping[str, _Matcher]] = {
     "number": _number,
     "regex": _regex,
     "contains": _contains,
+    "f1": _f1,
+    "semantic": _semantic,
 }
 
 
@@ -127,49 +127,5 @@ def _one_number(expected: Any) -> float | None:
     if isinstance(expected, bool):
         return None
     if isinstance(expected, int | float):
-        return _finite(str(expected))
+        return finite(str(expected))
     return next(numbers_in(str(expected)), None)
-
-
-def _readings(text: str) -> Iterator[float]:
-    sign = -1.0 if text[:1] in {"-", "\u2212", "\u2013"} else 1.0
-    body = text.lstrip("-+\u2212\u2013")
-    seen: set[float] = set()
-    for reading in _spellings(body):
-        number = _finite(reading)
-        if number is not None and number not in seen:
-            seen.add(number)
-            yield sign * number
-
-
-def _spellings(body: str) -> Iterator[str]:
-    """Yield ``body`` as Python writes numbers, in each way its points and commas may be meant."""
-    if _GROUPED.fullmatch(body):
-        separator = "," if body.find(",") >= 0 and (body.find(".") < 0 or body.find(",") < body.find(".")) else "."
-        yield body.replace(separator, "").replace(",", ".")
-    if body.count(".") + body.count(",") <= 1:
-        yield body.replace(",", ".")
-
-
-def _finite(text: str) -> float | None:
-    try:
-        number = float(text)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def _words(text: str) -> list[str]:
-    words = [word.replace("\u2212", "-").replace("\u2013", "-") for word in _WORD.findall(_folded(text))]
-    return words[1:] if len(words) > 1 and words[0] in _LEADING_ARTICLE else words
-
-
-def _f1(expected: list[str], given: list[str]) -> float:
-    if not expected or not given:
-        return float(expected == given)
-    common = (Counter(expected) & Counter(given)).total()
-    return 2.0 * common / (len(expected) + len(given))
