@@ -10,11 +10,13 @@ from pathlib import Path
 from harness import Row, median_seconds
 
 from agentpath_sdk.gold.dumping import dump_paths
+from agentpath_sdk.gold.embedding import available, embed
 from agentpath_sdk.gold.files import load_paths, parse_rules
-from agentpath_sdk.gold.matchers import Exact
+from agentpath_sdk.gold.matchers import Exact, Fuzzy
 from agentpath_sdk.gold.model import CallStep, GoldPath
 from agentpath_sdk.gold.registry import GoldPathRegistry, LookUp
 from agentpath_sdk.gold.rules import check_rules
+from agentpath_sdk.gold.semantic import Semantic
 from agentpath_sdk.gold.slots import Slot
 from agentpath_sdk.trajectories.model import ToolCall, Trajectory
 
@@ -145,6 +147,43 @@ def _rules_row() -> Row:
     return Row(name="path rules, 6 on a run of 10 calls", value=value, unit="us a run")
 
 
+_PARAPHRASES = [
+    ("average temperature on Mars", "Mars mean temp"),
+    ("weather in Paris tomorrow", "tomorrow's forecast for Paris"),
+    ("AAPL stock price", "price of Apple shares"),
+    ("python list sort", "how to sort a list in Python"),
+    ("Марс", "планета Марс"),
+    ("средняя температура Марса", "температура Марса"),
+    ("температура Марса", "Марс температура"),
+    ("курс доллара", "стоимость USD в рублях"),
+    ("погода в Париже завтра", "прогноз погоды на завтра в Париже"),
+    ("average temperature on Mars", "средняя температура на Марсе"),
+]
+_OTHERS = [
+    ("средняя температура Марса", "население Токио"),
+    ("average temperature on Mars", "population of Tokyo"),
+    ("book flight to NYC", "cancel flight to NYC"),
+    ("Paris", "London"),
+    ("flights on 2024-05-01", "flights on 2024-05-02"),
+    ("купить билет в Москву", "отменить билет в Москву"),
+    ("SELECT name FROM users", "SELECT email FROM users"),
+]
+
+
+def _meaning_rows() -> list[Row]:
+    """Return how many paraphrases each matcher misses, and how many other texts it takes for the same."""
+    if not available():
+        return []
+    found: list[Row] = []
+    for name, kind in (("$fuzzy, threshold 0.8", Fuzzy), ("$semantic, threshold 0.6", Semantic)):
+        missed = sum(not kind(expected=one)(other).passed for one, other in _PARAPHRASES)
+        wrong = sum(kind(expected=one)(other).passed for one, other in _OTHERS)
+        note = f"and {wrong} of {len(_OTHERS)} other texts taken for the same; English and Russian"
+        found.append(Row(name=f"{name}: missed", value=missed, unit=f"of {len(_PARAPHRASES)}", note=note))
+    value = median_seconds(lambda: embed([_PARAPHRASES[0][1]]), calls=1) * 1e6
+    return [*found, Row(name="a text to its vector", value=value, unit="us", note="of the packaged model, one thread")]
+
+
 def _file_rows(paths: list[GoldPath], folder: Path) -> list[Row]:
     yaml_file, lines_file = folder / "gold.yaml", folder / "gold.jsonl"
     yaml_file.write_text(dump_paths(paths[:1_000]), encoding="utf-8")
@@ -172,7 +211,7 @@ def rows() -> list[Row]:
     registry = GoldPathRegistry(paths)
     with tempfile.TemporaryDirectory() as folder:
         looked_up = [*_look_up_rows(registry, queries, chance), _template_row(queries, chance)]
-        return [*looked_up, _rules_row(), *_file_rows(paths, Path(folder))]
+        return [*looked_up, _rules_row(), *_meaning_rows(), *_file_rows(paths, Path(folder))]
 
 
 if __name__ == "__main__":

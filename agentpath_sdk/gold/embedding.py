@@ -23,6 +23,7 @@ from agentpath_sdk.gold.query_text import fold
 __all__ = [
     "Embedder",
     "Vector",
+    "are_opposed",
     "available",
     "cosine",
     "cosines",
@@ -106,12 +107,16 @@ def semantic_similarity(expected: str, actual: str) -> float:
 
 def may_compare(expected: str, actual: str) -> bool:
     """Return whether nearness of topic may count: equal numbers, dates, ids and quoted parts, and no opposite."""
-    if not expected.strip() or not actual.strip() or not same_literals(expected, actual):
-        return False
+    filled = bool(expected.strip() and actual.strip())
+    return filled and same_literals(expected, actual) and not are_opposed(expected, actual)
+
+
+def are_opposed(expected: str, actual: str) -> bool:
+    """Return whether one text has a word whose opposite the other has, or only one of them a negation."""
     one, other = _words(expected), _words(actual)
     if bool(one & _NEGATIONS) != bool(other & _NEGATIONS):
-        return False
-    return not any(_opposed(a, b, one, other) or _opposed(b, a, one, other) for a, b in _OPPOSITES)
+        return True
+    return any(_opposed(a, b, one, other) or _opposed(b, a, one, other) for a, b in _OPPOSITES)
 
 
 def _opposed(here: str, there: str, one: frozenset[str], other: frozenset[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.gold import matchers
+from agentpath_sdk.gold.embedding import use_embedder
 from agentpath_sdk.gold.matchers import (
     Called,
     Contains,
@@ -63,6 +65,14 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.integers(), inner) | st.tuples(inner),
     max_leaves=8,
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _some_embedder() -> Iterator[None]:
+    """Meaning is compared whether or not the extra is installed."""
+    use_embedder(lambda texts: [(1.0, float(len(text))) for text in texts])
+    yield
+    use_embedder(None)
 
 
 @pytest.fixture

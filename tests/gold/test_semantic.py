@@ -40,6 +40,8 @@ def test_the_nearer_of_words_and_meaning_counts() -> None:
     assert Semantic(expected="cat", threshold=0.9)("feline").similarity == pytest.approx(math.cos(math.radians(20)))
     assert Semantic(expected="cat")("cot").similarity == pytest.approx(2 / 3)
     assert Semantic(expected="cat")(" CAT ").similarity == 1.0
+    assert not Semantic(expected="cat")("cot").passed
+    assert Semantic(expected="a long sentence on cats")("a long sentence on cat").passed
     assert not Semantic(expected="cat")(3).passed
     reason = Semantic(expected="cat")("dog").reason
     assert reason == 'expected a text at least 0.6 near in meaning to "cat", got text "dog", which is 0.00'
@@ -64,6 +66,23 @@ def test_what_an_embedding_cannot_tell_apart_is_not_compared_by_it(one: str, oth
     assert not may_compare(one, other)
     assert semantic_similarity(one, other) == 0.0
     assert semantic_similarity(other, one) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("create the file a.txt", "delete the file a.txt"),
+        ("book the flight to Rome", "cancel the flight to Rome"),
+        ("orders that are shipped today", "orders that are not shipped today"),
+        ("купить билет в Москву", "отменить билет в Москву"),
+    ],
+)
+def test_an_opposite_never_passes_however_alike_the_texts_are(one: str, other: str) -> None:
+    use_embedder(lambda texts: [(1.0, 0.0)] * len(texts))
+    comparison = Semantic(expected=one, threshold=0.1)(other)
+    assert not comparison.passed
+    assert comparison.reason is not None
+    assert comparison.reason.endswith("which has an opposite word")
 
 
 def test_an_embedder_that_fails_leaves_the_words() -> None:
