@@ -102,7 +102,11 @@ def _trajectory(run: Run, inner: Inner, agents: Collection[str], *, dropped: boo
     pair(asked, calls)
     calls.sort(key=lambda call: call.order)
     calls, steps = steps_of(calls, run.agent)
-    stopped = "finished" if _answered_by_models(run, turns) else stop_reason(own_spans(run), steps, finish_reason=turns[-1].read("finish_reason") if turns else None)
+    stopped = (
+        "finished"
+        if _answered_by_models(run, turns)
+        else stop_reason(own_spans(run), steps, finish_reason=turns[-1].read("finish_reason") if turns else None)
+    )
     all_seen = (expected := calls_expected(run)) is not None and calls_seen(run) >= expected
     found, reasons = completeness(run, dropped=dropped)
     return replace(

@@ -51,7 +51,9 @@ def _told_agent(call: Call, run: Run, inner: Inner) -> bool:
     if not call.nodes[0].told:
         return False
     result = call.result().value
-    return any(result is not None and first_fact(own_spans(r), "final_answer") == result for r in inner.get(run.span_id, ()))
+    return any(
+        result is not None and first_fact(own_spans(r), "final_answer") == result for r in inner.get(run.span_id, ())
+    )
 
 
 def _kind(call: Call, inner: Inner, agents: Collection[str]) -> StepKind:

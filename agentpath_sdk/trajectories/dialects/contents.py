@@ -85,7 +85,8 @@ def answer_in(value: Any) -> str | None:
     several fields as JSON text."""
     found = _answer(loaded(value), 0)
     match = None if found is None else _REACT_ANSWER.fullmatch(found)
-    return found if match is None else match.group(1).strip()
+    said = found if match is None else match.group(1)
+    return None if said is None else said.strip() or None
 
 
 def _answer(value: Any, depth: int) -> str | None:

@@ -6,6 +6,7 @@ Our own names are one vocabulary with GenAI's: the write side says both on the s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -31,6 +32,8 @@ _ROLES: Final[Mapping[str, Role]] = {
     _WORKFLOW: "workflow",
     "invoke_swarm": "workflow",
     "invoke_graph": "workflow",
+    "agent_handoff": "handoff",
+    "handoff": "handoff",
     semconv.OP_EXECUTE_TOOL: "tool",
     semconv.OP_RETRIEVAL: "retrieval",
     semconv.OP_CHAT: "model",
@@ -41,6 +44,7 @@ _ROLES: Final[Mapping[str, Role]] = {
     semconv.OP_EVALUATION: "none",
 }
 _UTILITY: Final = "utility"
+_RUN_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Writes the whole callback payload in the place of the arguments.
 _LANGCHAIN_PAYLOADS: Final = "opentelemetry.instrumentation.langchain"
 _MARKS: Final = frozenset(
@@ -91,6 +95,8 @@ def _role(span: SpanRecord) -> Role | None:
     if phase == _UTILITY:
         return "utility"
     role = _ROLES.get(attributes.get(semconv.OPERATION_NAME, ""))
+    if role == "agent" and semconv.AGENT_NAME not in attributes and "openai_agents" in (span.scope or ""):
+        return "workflow"  # the trace of the OpenAI Agents SDK around the agents
     return role if role is not None else ("phase" if phase is not None else "unsaid")
 
 
@@ -109,12 +115,17 @@ def _agent_name(span: SpanRecord) -> str | None:
         named = _subject(span)
     if named is None and operation == _WORKFLOW:
         named = span.attributes.get("gen_ai.workflow.name")
+    if operation in ("agent_handoff", "handoff"):
+        named = span.attributes.get("gen_ai.handoff.from_agent", named)
     if named is None or named in UNNAMED or (named in _CONSTANTS and operation != semconv.OP_INVOKE_AGENT):
         return None
     return str(named)
 
 
 def _tool_name(span: SpanRecord) -> str | None:
+    if _ROLES.get(span.attributes.get(semconv.OPERATION_NAME, "")) == "handoff":
+        to = _target(span)
+        return f"transfer_to_{to}" if to else "handoff"
     name = span.attributes.get(semconv.TOOL_NAME) or span.attributes.get("gen_ai.data_source.id") or _subject(span)
     name = str(name or span.name)
     # Semantic Kernel writes plugin and function; neither has a hyphen of its own.
@@ -150,6 +161,8 @@ def _returned_error(span: SpanRecord) -> str | None:
 
 def _call_id(span: SpanRecord) -> Any:
     said = span.attributes.get(semconv.TOOL_CALL_ID)
+    if said is not None and _RUN_ID.fullmatch(str(said)) and (span.scope or "").startswith("openlit"):
+        return None  # LangChain's id of the run, for want of another
     if said is None and semconv.TOOL_CALL_RESULT in span.attributes and span.scope != semconv.SCOPE_NAME:
         return call_id_in(span.attributes[semconv.TOOL_CALL_RESULT])
     return said
@@ -160,7 +173,8 @@ def _framework_tool(span: SpanRecord) -> FrameworkTool | None:
 
 
 def _target(span: SpanRecord) -> str | None:
-    return target_agent(_arguments(span))
+    said = span.attributes.get("gen_ai.handoff.to_agent")
+    return target_agent(_arguments(span)) if said is None else str(said)
 
 
 def _lossy(span: SpanRecord) -> bool | None:

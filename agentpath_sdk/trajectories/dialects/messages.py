@@ -16,7 +16,7 @@ import orjson
 
 from agentpath_sdk.trajectories.decoding import load_json, plain
 from agentpath_sdk.trajectories.dialects.dialect import Answer, Request
-from agentpath_sdk.trajectories.dialects.reprs import CLASS, read_repr
+from agentpath_sdk.trajectories.dialects.reprs import CLASS, fields_of, read_repr
 from agentpath_sdk.trajectories.shapes import as_list, as_object
 
 __all__ = ["Message", "abridged", "answered", "assistant_text", "messages", "requests", "transcript", "user_text"]
@@ -28,7 +28,7 @@ _ROLES: Final[Mapping[str, MessageRole]] = {
     "assistant": "assistant", "ai": "assistant", "model": "assistant", "aimessage": "assistant",
     "aimessagechunk": "assistant", "chatbot": "assistant",
     "tool": "tool", "toolmessage": "tool", "function": "tool", "functionmessage": "tool", "tool-response": "tool",
-    "tool-call": "assistant", "system": "system", "systemmessage": "system", "developer": "system",
+    "tool-call": "assistant", "?": "", "system": "system", "systemmessage": "system", "developer": "system",
 }  # fmt: skip
 # Keys under which an object holds its messages, in the order they are tried.
 _HOLDERS: Final = (
@@ -36,6 +36,7 @@ _HOLDERS: Final = (
     "input", "contents", "message", "data", "kwargs", "content", "response", "new_message", "chat_history",
 )  # fmt: skip
 _DEPTH: Final = 8
+_UNSAID: Final = "?"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,14 +108,17 @@ def _loaded(value: Any) -> Any:
             return value
         found = load_json(value)
         if found is None:
-            return read_repr(value) if _is_repr(value) else value
+            return _from_repr(value)
         value = found
     return value
 
 
-def _is_repr(text: str) -> bool:
+def _from_repr(text: str) -> Any:
+    if text.startswith("content=") and (fields := fields_of(text)) is not None and "additional_kwargs" in fields:
+        return {"role": _UNSAID, **fields}
     head = text[:80].lstrip("[ ")
-    return text[-1:] in (")", "]") and head.startswith(("ChatMessage(", "HumanMessage(", "AIMessage(", "{'role'"))
+    is_repr = text[-1:] in (")", "]") and head.startswith(("ChatMessage(", "HumanMessage(", "AIMessage(", "{'role'"))
+    return read_repr(text) if is_repr else text
 
 
 def _found(value: Any, depth: int) -> Iterator[Message]:
@@ -212,6 +216,8 @@ def _text(value: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> str |
 def _part_text(part: Mapping[str, Any]) -> str | None:
     kind = part.get("type", "text")
     content = part.get("text", part.get("content"))
+    if isinstance(content, str) and content.startswith("ResponseFunctionToolCall("):
+        return None
     if kind in ("text", "output_text", "input_text") or CLASS in part:
         return content if isinstance(content, str) and "tool_name" not in part else None
     if kind == "json" and content is not None:
@@ -247,6 +253,10 @@ def _call_part(part: Mapping[str, Any]) -> Request | None:
             return _asked(inner, call_id=inner.get("toolUseId") or inner.get("id"))
     if part.get(CLASS) == "ToolCall":
         return _asked(part, call_id=part.get("id"))
+    text = part.get("text", part.get("content"))
+    if isinstance(text, str) and text.startswith("ResponseFunctionToolCall("):
+        said = as_object(read_repr(text))
+        return None if said is None else _asked(said, call_id=said.get("call_id"))
     if part.get("block_type") == "tool_call" or part.get(CLASS) == "ToolCallBlock":
         return _asked(part, call_id=part.get("tool_call_id"))
     return None

@@ -26,6 +26,7 @@ _TOOL_NAME: Final = "tool.name"
 _CREW_RESULT: Final = "crewai.crew.result"
 _CREW_TASKS: Final = "crewai.crew.tasks"
 _TASK: Final = "crewai.task.description"
+_TEAM: Final = "agno.team.name"
 _KINDS: Final[Mapping[str, Role]] = {
     "workflow": "workflow",
     "agent": "agent",
@@ -57,7 +58,7 @@ def _bare_name(span: SpanRecord) -> str:
 
 
 def _agent_name(span: SpanRecord) -> str | None:
-    said = span.attributes.get("gen_ai.agent.name")
+    said = span.attributes.get("gen_ai.agent.name") or span.attributes.get(_TEAM)
     if said is None and span.attributes.get(_KIND) in ("agent", "workflow"):
         said = span.attributes.get("crewai.agent.role") or span.attributes.get("traceloop.workflow.name")
         said = said if span.attributes.get(_KIND) == "workflow" else said or _bare_name(span)
