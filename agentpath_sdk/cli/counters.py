@@ -21,6 +21,7 @@ COUNTER_MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
         "fault.online.*": "a fault of the live pipeline; the agent is not affected, spans or scores may be missing",
         "fault.scoring.*": "a score or its reasons could not be made; the run is not evaluated, or has no reasons",
         "fault.gold.*": "a matcher failed or took too long; the argument counts as not matched",
+        "fault.score_exporter.*": "a callable given as score exporter raised; that record is not given again",
         "fault.spool.*": "a score or span exporter failed; see the spool's own counters for what became of it",
         "fault.worker.*": "a background thread met a fault and went on",
         "fault.jsonl.*": "a file could not be written; look at disk space and permissions",

@@ -114,7 +114,8 @@ def print_summary(summary: Summary, console: Console) -> None:
     console.print(_headline(summary), soft_wrap=one_line)
     for reason, number in summary.not_evaluated.items():
         console.print(Text(f"  not evaluated: {number} ({plain(reason)})", style="dim"), soft_wrap=one_line)
-    for hint in summary.hints:
+    # A hint describes an aggregate; one run has its reasons instead.
+    for hint in (hint for hint in summary.hints if hint.n > 1):
         console.print(Text(f"  {_hint_words(hint)}", style="yellow"), soft_wrap=one_line)
 
 

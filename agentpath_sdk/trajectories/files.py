@@ -14,10 +14,10 @@ from agentpath_sdk.trajectories.console_span import from_console_json, is_consol
 from agentpath_sdk.trajectories.documents import STDIN, Document, documents
 from agentpath_sdk.trajectories.model import Trajectory
 from agentpath_sdk.trajectories.otlp import from_otlp_json, from_otlp_protobuf, is_otlp_json
-from agentpath_sdk.trajectories.reconstruct import reconstruct_trace
 from agentpath_sdk.trajectories.shapes import as_list, as_object
 from agentpath_sdk.trajectories.span_record import SpanRecord, from_sdk
 from agentpath_sdk.trajectories.span_spool import SpanSpool
+from agentpath_sdk.trajectories.torn import rejoined
 from agentpath_sdk.trajectories.trajectory_json import (
     is_record_json,
     is_trajectory_json,
@@ -88,8 +88,7 @@ def read_items(source: Source, *, on_error: OnError | None = None, on_note: OnNo
                     raise
                 on_error(error)
         strays = 0
-        for trace in spool.traces():
-            told = reconstruct_trace(trace)
+        for told in rejoined(spool.traces()):
             strays += len(told.unattached)
             yield from (ReadItem(trajectory=trajectory) for trajectory in told.trajectories)
     if strays:

@@ -87,6 +87,8 @@ class ToolCall:
     """1 for the first try; each retry of the same call is a step of its own with the next number."""
     partial_items: int | None = None
     """Items handed out by a stream whose reader left early."""
+    seen_in: Literal["span", "messages"] = "span"
+    """``messages`` = no span of the call's own: chat messages, or a span of several calls, tell of it."""
     start_unix_nano: int | None = None
     end_unix_nano: int | None = None
 

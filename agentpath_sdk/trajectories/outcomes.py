@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from agentpath_sdk.trajectories.calls import Call
+from agentpath_sdk.trajectories.dialects.contents import loaded
 from agentpath_sdk.trajectories.dialects.genai import CONTROL_FLOW, HANDOFF_ERRORS, LIMIT_ERRORS
 from agentpath_sdk.trajectories.model import Json, Outcome, StopReason, ToolCall, ToolError
 from agentpath_sdk.trajectories.shapes import as_list, as_object
@@ -14,6 +15,8 @@ from agentpath_sdk.trajectories.tree import Node
 __all__ = ["handed_over", "returned_error", "step_error", "step_outcome", "stop_reason"]
 
 _MESSAGE_LIMIT: Final = 500
+# How LangGraph's Command to the graph above looks where only an exception's text was kept.
+_COMMAND: Final = "Command(graph="
 _STOPS: Final[Mapping[Outcome, StopReason]] = {
     "error": "error",
     "cancelled": "cancelled",
@@ -50,7 +53,7 @@ def _outcome(node: Node) -> Outcome:
     if said is not None:
         return said
     error = node.read("error_type")
-    if error in HANDOFF_ERRORS:
+    if _gave_over(node, error):
         return "ok"
     if (control := CONTROL_FLOW.get(error)) is not None:
         return control
@@ -61,7 +64,21 @@ def _outcome(node: Node) -> Outcome:
 
 def handed_over(call: Call) -> bool:
     """Return whether the call gave control to another agent."""
-    return any(node.read("error_type") in HANDOFF_ERRORS for node in call.nodes)
+    return any(_gave_over(node, node.read("error_type")) or _returned_command(node) for node in call.nodes)
+
+
+def _gave_over(node: Node, error: object) -> bool:
+    """Return whether the span ended with LangGraph's exception that goes on in the graph above."""
+    if error in HANDOFF_ERRORS:
+        return True
+    short = error is None or any(known.endswith(f".{error}") for known in HANDOFF_ERRORS)
+    return short and node.record.status == "error" and str(node.read("error_message") or "").startswith(_COMMAND)
+
+
+def _returned_command(node: Node) -> bool:
+    """Return whether the call's result is such a command: OpenInference and Langfuse tell it without an error."""
+    said = as_object(loaded(node.read("result")))
+    return said is not None and said.get("graph") == "__parent__" and "update" in said
 
 
 def _returned(call: Call, result: Json) -> str | None:

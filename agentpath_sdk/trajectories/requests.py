@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from agentpath_sdk.trajectories.calls import Call
-from agentpath_sdk.trajectories.decoding import Arguments, decode_arguments
-from agentpath_sdk.trajectories.dialects.dialect import Request
+from agentpath_sdk.trajectories.decoding import Arguments, decode_arguments, load_json
+from agentpath_sdk.trajectories.dialects.argument_shapes import POSITIONAL
+from agentpath_sdk.trajectories.dialects.dialect import Fact, Request
 from agentpath_sdk.trajectories.model import CallRequest, StopReason
 from agentpath_sdk.trajectories.tree import Node, enclosing
 
-__all__ = ["Asked", "asked_by", "fates", "model_turns", "pair"]
+__all__ = ["Asked", "asked_by", "fates", "model_turns", "pair", "turn_fact"]
 
 
 @dataclass(slots=True, eq=False)
@@ -55,18 +56,26 @@ def asked_by(turns: Sequence[Node]) -> list[Asked]:
     return found
 
 
-def _requests(turn: Node) -> Sequence[Request]:
-    said: Sequence[Request] | None = turn.read("requests")
+def turn_fact(turn: Node, fact: Fact) -> Any:
+    """Return ``fact`` of a model turn, as its span says it or a model span inside it, of the same turn, does."""
+    said = turn.read(fact)
     if said is not None:
         return said
-    return next((found for child in turn.children if child.role == "model" and (found := _requests(child))), ())
+    inner = (turn_fact(child, fact) for child in turn.children if child.role == "model")
+    return next((found for found in inner if found is not None), None)
+
+
+def _requests(turn: Node) -> Sequence[Request]:
+    said: Sequence[Request] | None = turn_fact(turn, "requests")
+    return said or ()
 
 
 def pair(asked: Sequence[Asked], calls: Sequence[Call]) -> None:
     """Tell each call which request it answers: by call id; without one, the first open request made before it for
     the same tool with equal arguments, then for the same tool with arguments unknown on either side.
 
-    A call whose own span lacks usable arguments takes those of the request with its id.
+    A call whose own span lacks usable arguments takes those of the request with its id, or of a request that fits
+    what its span does tell (a bare value, positional values).
     """
     by_id = {request.call_id: (index, request) for index, request in enumerate(asked) if request.call_id is not None}
     for call in calls:
@@ -84,10 +93,35 @@ def _tie(call: Call, index: int, request: Asked) -> None:
     call.asked, call.answer = index, request.answer
     # A call tried again has the id of its first attempt, which stays the request's call.
     request.call = request.call or call
-    recoverable = call.arguments.state in ("not_captured", "truncated", "unparsed")
-    same = call.call_id is not None and call.call_id == request.call_id and call.tool == request.tool
-    if recoverable and same and request.arguments.state == "known":
-        call.arguments = request.arguments
+    if request.call_id is not None and call.call_id is None:
+        call.call_id = request.call_id
+    if request.arguments.values is not None and call.tool == request.tool:
+        same = call.call_id is not None and call.call_id == request.call_id
+        if (
+            (same and call.arguments.state in ("not_captured", "truncated"))
+            or (call.arguments.state == "unparsed" and _tells(request.arguments.values, call.arguments.raw))
+            or (call.arguments.values is not None and _fuller(request.arguments.values, call))
+        ):
+            call.arguments = request.arguments
+
+
+def _tells(asked: Mapping[str, Any], raw: str | None) -> bool:
+    """Return whether ``raw`` is the bare value of a call asked for with one argument."""
+    if len(asked) != 1 or raw is None:
+        return False
+    (value,) = asked.values()
+    return value == raw or load_json(raw) == value
+
+
+def _fuller(asked: Mapping[str, Any], call: Call) -> bool:
+    """Return whether a request tells more than the span: the names of positional values, or arguments the vocabulary
+    is known to leave out."""
+    said = call.arguments.values or {}
+    if POSITIONAL in said:
+        named = {key: value for key, value in said.items() if key != POSITIONAL}
+        rest = [value for key, value in asked.items() if key not in named]
+        return rest == list(said[POSITIONAL]) and all(asked.get(key) == value for key, value in named.items())
+    return len(said) < len(asked) and bool(call.first("lossy")) and all(asked.get(k) == v for k, v in said.items())
 
 
 def _fits(request: Asked, call: Call, *, exactly: bool) -> bool:
@@ -95,8 +129,13 @@ def _fits(request: Asked, call: Call, *, exactly: bool) -> bool:
         return False
     if request.call_id is not None and call.call_id is not None:
         return False
-    known = request.arguments.values is not None and call.arguments.values is not None
-    return known == exactly and (not exactly or request.arguments.values == call.arguments.values)
+    asked, said = request.arguments.values, call.arguments.values
+    if asked is not None and said is None and _tells(asked, call.arguments.raw):
+        return exactly
+    known = asked is not None and said is not None
+    if known and (POSITIONAL in (said or {}) or call.first("lossy")):
+        return not exactly and _fuller(asked or {}, call)
+    return known == exactly and (not exactly or asked == said)
 
 
 def fates(
@@ -105,7 +144,7 @@ def fates(
     """Return the requested view: each request with what became of it."""
     # Reading a long chat history costs; it is needed only where a request has no call.
     unmet = turns if any(request.call is None for request in asked) else ()
-    later = frozenset[str]().union(*(turn.read("answered") or () for turn in unmet))
+    later = {answer.call_id for turn in unmet for answer in turn_fact(turn, "answered") or ()}
     offered = frozenset[str]().union(*(turn.read("tools_offered") or () for turn in unmet))
     return tuple(
         CallRequest(

@@ -7,13 +7,17 @@ from typing import Any, Final
 
 from agentpath_sdk.trajectories.completeness import own_spans
 from agentpath_sdk.trajectories.decoding import plain
+from agentpath_sdk.trajectories.dialects.contents import answer_in
 from agentpath_sdk.trajectories.dialects.dialect import Fact
 from agentpath_sdk.trajectories.model import GoalWord, Json, Usage
+from agentpath_sdk.trajectories.requests import turn_fact
 from agentpath_sdk.trajectories.runs import Run
 from agentpath_sdk.trajectories.tree import Node
 
 __all__ = ["conversation_id", "final_answer", "first_fact", "goal", "query", "tags", "usage"]
 
+# Tools by whose call an agent gives its answer.
+_ANSWERING: Final = ("final_answer",)
 _TAG_COUNT: Final = 32
 _TAG_LIMIT: Final = 256
 _RESOURCE_TAGS: Final = (
@@ -40,20 +44,46 @@ def first_fact(nodes: Sequence[Node], fact: Fact) -> Any:
 
 
 def query(run: Run, turns: Sequence[Node]) -> str | None:
-    """Return what the run was asked: its own word, its first model turn's, or its workflow's."""
-    found: str | None = first_fact([*own_spans(run), *turns[:1], *_container(run)], "query")
-    return found
+    """Return what the run was asked: its own word, its first model turn's, or its workflow's.
+
+    A workflow may wrap what it was asked in a prompt of its own for each agent: then its word stands.
+    """
+    found: str | None = first_fact([*own_spans(run), *_inside(run)], "query")
+    if found is None and turns:
+        found = turn_fact(turns[0], "query")
+    if found is None:
+        found = first_fact(_container(run), "query")
+    asked: str | None = first_fact(_container(run), "query")
+    return asked if found is not None and asked is not None and asked in found else found
 
 
 def final_answer(run: Run, turns: Sequence[Node], *, ends_with_answer: bool) -> str | None:
     """Return what the run answered: its own word or, where its last event is a model turn that asks for no call
     (``ends_with_answer``), that turn's text; else its workflow's answer."""
-    said: str | None = first_fact(own_spans(run), "final_answer")
+    said = _by_tool(run)
+    if said is None:
+        said = first_fact([*own_spans(run), *_inside(run)], "final_answer")
     if said is None and ends_with_answer:
-        said = turns[-1].read("final_answer")
+        said = turn_fact(turns[-1], "final_answer")
     if said is None:
         said = first_fact(_container(run), "final_answer")
     return said
+
+
+def _by_tool(run: Run) -> str | None:
+    """Return the answer that the run gave by a tool of its framework made for that."""
+    for node in run.members:
+        if node.role == "tool" and node.read("framework_tool") == "pseudo" and node.read("tool_name") in _ANSWERING:
+            return answer_in(node.read("result"))
+    return None
+
+
+def _inside(run: Run) -> list[Node]:
+    """Return the one workflow span directly inside an agent's span: the same run, seen from further in."""
+    if run.node is None or len(run.node.children) != 1:
+        return []
+    (child,) = run.node.children
+    return [child] if child.role in ("workflow", "chain") else []
 
 
 def _container(run: Run) -> list[Node]:

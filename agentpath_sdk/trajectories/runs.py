@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from agentpath_sdk import semconv
 from agentpath_sdk.trajectories.dialects.dialect import Role
-from agentpath_sdk.trajectories.tree import CALLS, Node, enclosing, top
+from agentpath_sdk.trajectories.tree import CALLS, Node, add_child, below, enclosing, top
 
 __all__ = ["Partition", "Run", "is_ours", "partition"]
 
 _WORK: Final[frozenset[Role]] = frozenset((*CALLS, "model"))
 _AROUND_AGENT: Final[frozenset[Role]] = frozenset((*CALLS, "agent"))
 _AROUND_WORKFLOW: Final[frozenset[Role]] = frozenset((*CALLS, "agent", "workflow"))
+_AROUND_CHAIN: Final[frozenset[Role]] = frozenset((*CALLS, "agent", "workflow", "chain"))
+_CONTAINERS: Final[frozenset[Role]] = frozenset(("workflow", "chain"))
+# A span of an application's own, named like a thing in code: "support_agent", not "POST /chat".
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_]+(?:[.-][A-Za-z_]+)*")
+_PROTOCOLS: Final = ("http.", "rpc.", "messaging.", "db.", "url.", "server.", "net.")
 
 
 @dataclass(slots=True, eq=False)
@@ -35,6 +41,8 @@ class Run:
     """The call of another run that this run answers."""
     parent: Run | None = None
     """The run that started this one directly, with no call in between."""
+    told: bool = False
+    """True = only model spans tell of it."""
     adopted: bool = False
     """True = some members were placed by time because their parent span is missing."""
 
@@ -47,14 +55,18 @@ class Partition:
     unattached: tuple[Node, ...] = ()
 
 
-def partition(nodes: Sequence[Node]) -> Partition:
+def partition(nodes: Sequence[Node], *, keep_loose: bool = False) -> Partition:
     """Return the runs of one trace.
 
     A run is an agent span, or a workflow span that makes calls itself or holds no agent. An agent span inside another
     that does no work, is no call's inside and is not ours is plumbing (LangChain calls any named runnable an agent).
     An agent span around exactly one other, with no work of its own, is the same run seen twice. A trace without any
-    agent gives one run to its root, with no agent name; a call that is itself the root belongs to nobody.
+    agent gives one run to its root, named after it where that is the application's own; a call that is itself the root
+    belongs to nobody. ``keep_loose`` makes such calls of other instrumentations a run without agent.
     """
+    for node in nodes:
+        if node.role == "agent" and node.parent is not None:
+            _take_in_work(node, node.parent)
     runs = _absorb(_run_nodes(nodes))
     owners = _owners(nodes, runs)
     for node in nodes:
@@ -63,10 +75,51 @@ def partition(nodes: Sequence[Node]) -> Partition:
             owner.members.append(node)
     found = list(dict.fromkeys(runs.values()))
     strays = [n for n in nodes if n.role in CALLS and not n.utility and n.record.span_id not in owners]
-    return _place_strays(found, strays, nodes)
+    parts = _place_strays(_with_delegates(found), strays, nodes)
+    return _with_loose(parts) if keep_loose else parts
+
+
+def _with_delegates(runs: Sequence[Run]) -> list[Run]:
+    """Return ``runs`` and, for each call of an agent that has calls inside but no agent's span, a run of that agent."""
+    found: list[Run] = []
+    for run in runs:
+        found.append(run)
+        for node in [n for n in run.members if n.role == "tool" and n.read("framework_tool") == "agent"]:
+            inside = {id(inner) for inner in below(node)}
+            members = [member for member in run.members if id(member) in inside]
+            if any(member.role in CALLS for member in members):
+                run.members = [member for member in run.members if id(member) not in inside]
+                name = node.read("target")
+                found.append(Run(node=node, span_id=node.record.span_id, agent=name, members=members, caller=node))
+    return found
+
+
+def _with_loose(parts: Partition) -> Partition:
+    foreign = [node for node in parts.unattached if node.record.scope != semconv.SCOPE_NAME]
+    if not foreign:
+        return parts
+    run = Run(node=None, span_id=foreign[0].record.span_id, members=foreign)
+    ours = tuple(node for node in parts.unattached if node.record.scope == semconv.SCOPE_NAME)
+    return Partition(runs=(*parts.runs, run), unattached=ours)
 
 
 # --- which spans are runs -------------------------------------------------------------------------------------------
+
+
+def _take_in_work(agent: Node, parent: Node) -> None:
+    """Hang below an empty agent span the one beside it that has its work: the span of the same name that lies within
+    its time (OpenLLMetry makes agent and graph node siblings when an agent runs inside a tool or a node)."""
+    if agent.children or (name := agent.read("agent_name")) is None:
+        return
+    beside = [n for n in parent.children if n is not agent and n.role == "none" and _is_called(n, str(name))]
+    for node in beside:
+        if _within(node, agent):
+            parent.children.remove(node)
+            add_child(agent, node)
+
+
+def _is_called(node: Node, name: str) -> bool:
+    return node.record.name == name or node.record.name.endswith(f" {name}")
 
 
 def _run_nodes(nodes: Sequence[Node]) -> list[Node]:
@@ -96,12 +149,17 @@ def _is_run(node: Node, works: set[str], holds_agent: set[str], calls_itself: se
     span_id = node.record.span_id
     if node.role == "agent":
         around = enclosing(node, _AROUND_AGENT)
-        nested = around is not None and around.role == "agent"
-        return not nested or span_id in works or is_ours(node)
+        if around is None or around.role != "agent" or span_id in works or is_ours(node):
+            return True
+        # Two agents that show their calls in messages only.
+        return not any(inner.role in _WORK for inner in below(top(around))) and node.read("transcript") is not None
     if node.role == "workflow":
         around = enclosing(node, _AROUND_WORKFLOW)
         outermost = around is None or around.role in CALLS
         return outermost and (span_id in calls_itself or span_id not in holds_agent)
+    if node.role == "chain":
+        around = enclosing(node, _AROUND_CHAIN)
+        return (around is None or around.role in CALLS) and span_id in calls_itself
     return False
 
 
@@ -112,7 +170,7 @@ def is_ours(node: Node) -> bool:
 
 def _absorb(nodes: Sequence[Node]) -> dict[str, Run]:
     """Return span id -> run, where the spans of one run seen twice share their run."""
-    runs = {n.record.span_id: Run(node=n, span_id=n.record.span_id, agent=n.read("agent_name")) for n in nodes}
+    runs = {n.record.span_id: Run(node=n, span_id=n.record.span_id, agent=_name(n)) for n in nodes}
     inside: dict[str, list[Run]] = {}
     for run in runs.values():
         _settle(run, runs)
@@ -124,6 +182,11 @@ def _absorb(nodes: Sequence[Node]) -> dict[str, Run]:
         if len(within) == 1 and _same_run(run, within[0]) and not _works_itself(_node_of(run), runs):
             _take_over(run, within[0], inside)
     return _merged(runs)
+
+
+def _name(node: Node) -> str | None:
+    said = node.read("agent_name")
+    return node.function if said is None else str(said)
 
 
 def _node_of(run: Run) -> Node:
@@ -141,14 +204,14 @@ def _settle(run: Run, runs: dict[str, Run]) -> None:
         if above.role in CALLS:
             run.caller = above
             return
-        if above.role == "workflow" and run.container is None:
+        if above.role in _CONTAINERS and run.container is None:
             run.container = above
         above = above.parent
 
 
 def _same_run(outer: Run, inner: Run) -> bool:
     a, b = _node_of(outer), _node_of(inner)
-    if outer.agent is None or inner.agent is None or outer.agent == inner.agent:
+    if outer.agent is not None and outer.agent == inner.agent:
         return True
     queries, answers = (a.read("query"), b.read("query")), (a.read("final_answer"), b.read("final_answer"))
     known = [pair for pair in (queries, answers) if None not in pair]
@@ -214,12 +277,40 @@ def _place_strays(runs: list[Run], strays: Sequence[Node], nodes: Sequence[Node]
             unattached.append(node)
         else:
             root = uppermost.record.span_id
-            implicit.setdefault(root, Run(node=uppermost, span_id=root)).members.append(node)
+            run = Run(node=uppermost, span_id=root, agent=_plain_name(uppermost))
+            implicit.setdefault(root, run).members.append(node)
+    if not runs and not implicit:
+        implicit = {run.span_id: run for run in _told_by_models(nodes)}
     for run in implicit.values():
         run.members = _with_company(run, nodes)
     for run in runs:
         run.members.sort(key=lambda n: n.key)
     return Partition(runs=(*runs, *implicit.values()), unattached=tuple(unattached))
+
+
+def _plain_name(node: Node) -> str | None:
+    """Return the name of an application's own span around its calls, the only name there is for the agent."""
+    record = node.record
+    plain = node.role == "none" and record.kind == "internal" and _PLAIN_NAME.fullmatch(record.name) is not None
+    return record.name if plain and not any(name.startswith(_PROTOCOLS) for name in record.attributes) else None
+
+
+def _told_by_models(nodes: Sequence[Node]) -> list[Run]:
+    """Return the runs of a trace in which only model clients are traced: one per top span, where any model asked for
+    a call; model spans that are tops themselves make one together."""
+    found: dict[str, Run] = {}
+    for node in nodes:
+        if node.role != "model" or node.utility:
+            continue
+        uppermost = top(node)
+        alone = uppermost is node
+        key = "" if alone else uppermost.record.span_id
+        agent = None if alone else _plain_name(uppermost)
+        run = found.setdefault(
+            key, Run(node=None if alone else uppermost, span_id=uppermost.record.span_id, agent=agent, told=True)
+        )
+        run.members.append(node)
+    return [run for run in found.values() if any(node.read("requests") for node in run.members)]
 
 
 def _home(node: Node, uppermost: Node, runs: Sequence[Run], nodes: Sequence[Node]) -> Run | None:
@@ -235,8 +326,8 @@ def _home(node: Node, uppermost: Node, runs: Sequence[Run], nodes: Sequence[Node
     return max(named or inside, key=lambda run: _node_of(run).key, default=None)
 
 
-def _within(node: Node, run: Node) -> bool:
-    inner, outer = node.record, run.record
+def _within(node: Node, around: Node) -> bool:
+    inner, outer = node.record, around.record
     return outer.start_unix_nano <= inner.start_unix_nano and inner.end_unix_nano <= outer.end_unix_nano
 
 

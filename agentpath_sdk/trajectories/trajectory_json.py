@@ -54,6 +54,7 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = {
     "arguments_state": frozenset(get_args(ArgumentsState)),
     "result_state": frozenset(get_args(ResultState)),
     "kind": frozenset(get_args(StepKind)),
+    "seen_in": frozenset(("span", "messages")),
     "completeness": frozenset(get_args(Completeness)),
     "stop_reason": frozenset(get_args(StopReason)),
 }
@@ -235,6 +236,7 @@ def _step(value: Any, place: str) -> ToolCall:
         parallel_group=_whole(step, "parallel_group"),
         attempt=_whole(step, "attempt") or 1,
         partial_items=_whole(step, "partial_items"),
+        seen_in=_word(step, "seen_in", "span", place),
         start_unix_nano=_whole(step, "start_unix_nano"),
         end_unix_nano=_whole(step, "end_unix_nano"),
     )

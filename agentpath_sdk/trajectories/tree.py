@@ -10,9 +10,9 @@ from agentpath_sdk.trajectories.dialects import spoken
 from agentpath_sdk.trajectories.dialects.dialect import Dialect, Fact, Role
 from agentpath_sdk.trajectories.span_record import SpanRecord
 
-__all__ = ["CALLS", "Node", "build_tree", "enclosing", "top"]
+__all__ = ["CALLS", "Node", "add_child", "below", "build_tree", "enclosing", "top"]
 
-CALLS: Final[frozenset[Role]] = frozenset(("tool", "retrieval"))
+CALLS: Final[frozenset[Role]] = frozenset(("tool", "retrieval", "handoff"))
 
 
 @dataclass(slots=True, eq=False)
@@ -28,6 +28,10 @@ class Node:
     depth: int = 0
     utility: bool = False
     """True at and below a span marked as utility."""
+    function: str | None = None
+    """Name of the traced function that a chain is."""
+    told: bool = False
+    """True = made here of what messages or another span tell of a call that has no span of its own."""
 
     def read(self, fact: Fact) -> Any:
         """Return what the span says about ``fact``, or None: the first vocabulary that says it does."""
@@ -65,6 +69,28 @@ def build_tree(records: Iterable[SpanRecord]) -> tuple[Node, ...]:
     nodes = tuple(sorted((_node(record) for record in chosen.values()), key=_key))
     _link(nodes)
     return nodes
+
+
+def add_child(parent: Node, child: Node) -> None:
+    """Hang ``child`` below ``parent``."""
+    child.parent = parent
+    parent.children.append(child)
+    child.utility = child.utility or parent.utility
+    pending = [child]
+    while pending:
+        node = pending.pop()
+        node.depth = node.parent.depth + 1 if node.parent is not None else 0
+        pending.extend(node.children)
+
+
+def below(node: Node, *, stop: frozenset[Role] = frozenset()) -> Iterator[Node]:
+    """Yield the spans below ``node``; those of a role in ``stop``, and what is below them, are left out."""
+    pending = list(node.children)
+    while pending:
+        child = pending.pop()
+        if child.role not in stop:
+            yield child
+            pending.extend(child.children)
 
 
 def _node(record: SpanRecord) -> Node:

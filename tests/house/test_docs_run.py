@@ -1,7 +1,7 @@
 """Every block of the README and of the guides runs.
 
-A fence ``python NAME.py`` or ``yaml NAME.yaml`` is a file; a fence ``console`` holds commands after ``$`` and, below each, lines
-that must occur in its output. Blocks of one page share one folder and run in order.
+A fence ``python NAME.py`` or ``yaml NAME.yaml`` is a file; a fence ``console`` holds commands after ``$`` and,
+below each, lines that must occur in its output. Blocks of one page share one folder and run in order.
 """
 
 from __future__ import annotations

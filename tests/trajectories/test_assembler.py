@@ -248,7 +248,7 @@ def test_a_call_that_is_a_root_is_counted_and_gives_no_run() -> None:
 def test_an_application_without_agents_gives_its_root_as_a_run() -> None:
     hands = Hands()
     hands.at(0, t(1, parent="job"), span("job", end=9))
-    assert told(hands.at(5)) == [(None, ["t1"], 1, False, "complete")]
+    assert told(hands.at(5)) == [("job", ["t1"], 1, False, "complete")]
 
 
 def test_spans_in_between_need_not_be_kept_whole_to_keep_the_tree() -> None:

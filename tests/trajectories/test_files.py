@@ -382,6 +382,8 @@ BAD: dict[str, tuple[Callable[[], str | bytes], str]] = {
 
 @pytest.mark.parametrize("kind", BAD)
 def test_a_file_that_cannot_be_read_is_told_in_one_precise_line(kind: str, tmp_path: Path) -> None:
+    if kind == "rotten protobuf":
+        pytest.importorskip("opentelemetry.proto", reason="needs the extra otlp")
     content, words = BAD[kind]
     assert words in error_of(write(tmp_path / "bad", content()))
 

@@ -85,7 +85,7 @@ def test_a_call_served_for_another_process_is_nobodys_step() -> None:
     assert (told.trajectories, len(told.unattached)) == ((), 1)
 
 
-def test_an_application_without_agent_spans_gives_one_run_without_an_agent_name() -> None:
+def test_an_application_without_agent_spans_gives_one_run_named_after_its_root() -> None:
     run = one(
         [
             span("job", end=9),
@@ -93,7 +93,7 @@ def test_an_application_without_agent_spans_gives_one_run_without_an_agent_name(
             tool("t", "search", {"q": 1}, call_id="c1", parent="job", start=2),
         ]
     )
-    assert (run.agent, run.span_id, run.completeness) == (None, span_id("job"), "complete")
+    assert (run.agent, run.span_id, run.completeness) == ("job", span_id("job"), "complete")
     assert (tools_of(run), [event.kind for event in run.events]) == (["search"], ["model", "tool"])
 
 

@@ -215,6 +215,7 @@ def test_a_value_nested_without_end_is_refused() -> None:
 
 
 def test_bytes_that_are_no_protobuf_are_refused() -> None:
+    pytest.importorskip("opentelemetry.proto", reason="needs the extra otlp")
     with pytest.raises(ValueError, match="not an OTLP protobuf message"):
         list(from_otlp_protobuf(b"\x0a\xff\xff\xff"))
 

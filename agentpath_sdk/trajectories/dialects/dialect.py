@@ -8,11 +8,31 @@ from typing import Any, Literal, TypeAlias
 
 from agentpath_sdk.trajectories.span_record import SpanRecord
 
-__all__ = ["Dialect", "Fact", "Read", "Request", "Role", "attribute", "nothing", "read"]
+__all__ = ["Answer", "Dialect", "Fact", "Read", "Request", "Role", "attribute", "nothing", "read"]
 
-Role: TypeAlias = Literal["agent", "workflow", "tool", "retrieval", "model", "phase", "utility", "none"]
-"""What a span is to a trajectory. ``workflow`` is a run only when it makes calls itself or holds no agent;
-``utility`` and all below it (titles, summaries) is no part of the path; ``none`` = known to be none of these."""
+Role: TypeAlias = Literal[
+    "agent",
+    "workflow",
+    "chain",
+    "tool",
+    "retrieval",
+    "handoff",
+    "invoker",
+    "function",
+    "model",
+    "phase",
+    "utility",
+    "none",
+    "unsaid",
+]
+"""What a span is to a trajectory.
+
+``workflow`` is a run only when it makes calls itself or holds no agent; ``chain`` only when it makes calls itself and
+nothing that may be a run is around it. ``handoff`` gives control to another agent. ``invoker`` executes several calls
+in one span. ``function`` is a traced function: a tool when a model asked for one of its name, else a chain.
+``utility`` and all below it (titles, summaries) is no part of the path. ``none`` = known to be none of these;
+``unsaid`` = the span speaks the vocabulary, which does not say what it is.
+"""
 
 Read: TypeAlias = Callable[[SpanRecord], Any]
 """Returns one fact of a span, or None when the span does not say it. Pure, cheap, never raises."""
@@ -29,6 +49,11 @@ Fact: TypeAlias = Literal[
     "returned_error",
     "identity",
     "partial_items",
+    "lossy",
+    "framework_tool",
+    "target",
+    "executed",
+    "transcript",
     "content_off",
     "truncated",
     "raw",
@@ -63,6 +88,17 @@ class Request:
     call_id: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """What a call gave back, as a later message tells it."""
+
+    call_id: str | None = None
+    content: Any = None
+    failed: bool = False
+    request: Request | None = None
+    """The call itself, where the message repeats it."""
+
+
 def nothing(_span: SpanRecord) -> None:
     """Return None: this vocabulary does not say the fact."""
     return
@@ -88,6 +124,8 @@ class Dialect:
     name: str
     role: Callable[[SpanRecord], Role | None]
     """None = the span does not speak this vocabulary, and its other readers are not asked."""
+    marks: frozenset[str] = frozenset()
+    """Attributes of which a span of this vocabulary has at least one; empty = ``role`` is asked for every span."""
 
     agent_name: Read = nothing
     tool_name: Read = nothing
@@ -104,6 +142,16 @@ class Dialect:
     identity: Read = nothing
     """Equal text = the same call seen by several instrumentations."""
     partial_items: Read = nothing
+    lossy: Read = nothing
+    """True = the vocabulary is known to leave out arguments which the model's request tells."""
+    framework_tool: Read = nothing
+    """For a tool that belongs to the framework: ``handoff``, ``agent`` (calls an agent) or ``pseudo`` (no step)."""
+    target: Read = nothing
+    """Name of the agent that a hand-off or an agent call goes to."""
+    executed: Read = nothing
+    """Of an invoker: tuple of ``Answer``, each with its request, in the order of execution."""
+    transcript: Read = nothing
+    """Messages of a whole run, calls and answers to them included."""
     content_off: Read = nothing
     """True = content capture was switched off on purpose."""
     truncated: Read = nothing
@@ -129,7 +177,7 @@ class Dialect:
     requests: Read = nothing
     """Tuple of ``Request`` in the order the model asked."""
     answered: Read = nothing
-    """Set of call ids that the model's input already answers."""
+    """Tuple of ``Answer`` that the model's input already holds."""
     tools_offered: Read = nothing
     """Set of tool names the model could ask for."""
     input_tokens: Read = nothing

@@ -6,12 +6,18 @@ Our own names are one vocabulary with GenAI's: the write side says both on the s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from agentpath_sdk import semconv
 from agentpath_sdk.trajectories.dialects import messages
-from agentpath_sdk.trajectories.dialects.dialect import Dialect, Request, Role, attribute
+from agentpath_sdk.trajectories.dialects.argument_shapes import from_callback, without
+from agentpath_sdk.trajectories.dialects.contents import answer_in, loaded, query_in
+from agentpath_sdk.trajectories.dialects.dialect import Answer, Dialect, Request, Role, attribute
+from agentpath_sdk.trajectories.dialects.framework_tools import FrameworkTool, framework_tool, target_agent
+from agentpath_sdk.trajectories.dialects.langchain_metadata import UNNAMED
+from agentpath_sdk.trajectories.dialects.results import call_id_in, error_in, result_in
 from agentpath_sdk.trajectories.model import Outcome, StopReason
 from agentpath_sdk.trajectories.shapes import as_list, as_object
 from agentpath_sdk.trajectories.span_record import SpanEvent, SpanRecord
@@ -19,11 +25,15 @@ from agentpath_sdk.trajectories.span_record import SpanEvent, SpanRecord
 __all__ = ["CONTROL_FLOW", "GENAI", "HANDOFF_ERRORS", "LIMIT_ERRORS", "exception_event"]
 
 _WORKFLOW: Final = "invoke_workflow"
-# What a graph without a name is called.
-_UNNAMED: Final = frozenset({"LangGraph"})
+# Names that say nothing: openai-agents-v2 writes this one on every tool span.
+_CONSTANTS: Final = frozenset({"OpenAI Agent"})
 _ROLES: Final[Mapping[str, Role]] = {
     semconv.OP_INVOKE_AGENT: "agent",
     _WORKFLOW: "workflow",
+    "invoke_swarm": "workflow",
+    "invoke_graph": "workflow",
+    "agent_handoff": "handoff",
+    "handoff": "handoff",
     semconv.OP_EXECUTE_TOOL: "tool",
     semconv.OP_RETRIEVAL: "retrieval",
     semconv.OP_CHAT: "model",
@@ -34,8 +44,21 @@ _ROLES: Final[Mapping[str, Role]] = {
     semconv.OP_EVALUATION: "none",
 }
 _UTILITY: Final = "utility"
-# Google ADK writes one such span after each group of parallel calls, beside the calls' own spans.
-_MERGED: Final = frozenset({"(merged tools)", "(merged)"})
+_RUN_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+# Writes the whole callback payload in the place of the arguments.
+_LANGCHAIN_PAYLOADS: Final = "opentelemetry.instrumentation.langchain"
+_MARKS: Final = frozenset(
+    {
+        semconv.OPERATION_NAME,
+        semconv.AGENT_NAME,
+        semconv.TOOL_NAME,
+        semconv.TOOL_CALL_ID,
+        semconv.CONVERSATION_ID,
+        semconv.INPUT_MESSAGES,
+        semconv.OUTPUT_MESSAGES,
+        semconv.STEP_PHASE,
+    }
+)
 _OUTCOMES: Final[frozenset[Outcome]] = frozenset(("ok", "error", "cancelled", "interrupted", "abandoned", "unknown"))
 _STOP_REASONS: Final[frozenset[StopReason]] = frozenset(
     ("finished", "limit", "error", "cancelled", "pending", "unknown")
@@ -72,9 +95,9 @@ def _role(span: SpanRecord) -> Role | None:
     if phase == _UTILITY:
         return "utility"
     role = _ROLES.get(attributes.get(semconv.OPERATION_NAME, ""))
-    if role == "tool" and attributes.get(semconv.TOOL_NAME) in _MERGED:
-        return "none"
-    return role if role is not None else ("phase" if phase is not None else None)
+    if role == "agent" and semconv.AGENT_NAME not in attributes and "openai_agents" in (span.scope or ""):
+        return "workflow"  # the trace of the OpenAI Agents SDK around the agents
+    return role if role is not None else ("phase" if phase is not None else "unsaid")
 
 
 def _subject(span: SpanRecord) -> str | None:
@@ -86,25 +109,77 @@ def _subject(span: SpanRecord) -> str | None:
 
 
 def _agent_name(span: SpanRecord) -> str | None:
-    if (named := span.attributes.get(semconv.AGENT_NAME)) is not None:
-        return str(named)
+    named = span.attributes.get(semconv.AGENT_NAME)
     operation = span.attributes.get(semconv.OPERATION_NAME)
-    if operation == semconv.OP_INVOKE_AGENT:
-        return _subject(span)
-    named = span.attributes.get("gen_ai.workflow.name") if operation == _WORKFLOW else None
-    return None if named is None or named in _UNNAMED else str(named)
+    if named is None and operation == semconv.OP_INVOKE_AGENT:
+        named = _subject(span)
+    if named is None and operation == _WORKFLOW:
+        named = span.attributes.get("gen_ai.workflow.name")
+    if operation in ("agent_handoff", "handoff"):
+        named = span.attributes.get("gen_ai.handoff.from_agent", named)
+    if named is None or named in UNNAMED or (named in _CONSTANTS and operation != semconv.OP_INVOKE_AGENT):
+        return None
+    return str(named)
 
 
 def _tool_name(span: SpanRecord) -> str | None:
+    if _ROLES.get(span.attributes.get(semconv.OPERATION_NAME, "")) == "handoff":
+        to = _target(span)
+        return f"transfer_to_{to}" if to else "handoff"
     name = span.attributes.get(semconv.TOOL_NAME) or span.attributes.get("gen_ai.data_source.id") or _subject(span)
-    return str(name or span.name)
+    name = str(name or span.name)
+    # Semantic Kernel writes plugin and function; neither has a hyphen of its own.
+    return name.partition("-")[2] or name if _is_semantic_kernel(span) else name
+
+
+def _is_semantic_kernel(span: SpanRecord) -> bool:
+    return span.scope is not None and span.scope.startswith("semantic_kernel")
 
 
 def _arguments(span: SpanRecord) -> Any:
     given = span.attributes.get(semconv.TOOL_CALL_ARGUMENTS)
-    if given is None and (query := span.attributes.get(semconv.RETRIEVAL_QUERY)) is not None:
-        return {"query": query}
-    return given
+    if given is None:
+        query = span.attributes.get(semconv.RETRIEVAL_QUERY)
+        return None if query is None else {"query": query}
+    if span.scope == _LANGCHAIN_PAYLOADS:
+        return from_callback(given)
+    # Semantic Kernel adds this to every call inside an agent that is a tool.
+    return without(given, "instructions_override") if _is_semantic_kernel(span) else given
+
+
+def _result(span: SpanRecord) -> Any:
+    said = span.attributes.get(semconv.TOOL_CALL_RESULT)
+    if said is None:
+        return span.attributes.get(semconv.RETRIEVAL_DOCUMENTS)
+    return said if span.scope == semconv.SCOPE_NAME else result_in(said)
+
+
+def _returned_error(span: SpanRecord) -> str | None:
+    said = span.attributes.get(semconv.TOOL_CALL_RESULT)
+    return None if said is None or span.scope == semconv.SCOPE_NAME else error_in(said)
+
+
+def _call_id(span: SpanRecord) -> Any:
+    said = span.attributes.get(semconv.TOOL_CALL_ID)
+    if said is not None and _RUN_ID.fullmatch(str(said)) and (span.scope or "").startswith("openlit"):
+        return None  # LangChain's id of the run, for want of another
+    if said is None and semconv.TOOL_CALL_RESULT in span.attributes and span.scope != semconv.SCOPE_NAME:
+        return call_id_in(span.attributes[semconv.TOOL_CALL_RESULT])
+    return said
+
+
+def _framework_tool(span: SpanRecord) -> FrameworkTool | None:
+    return framework_tool(span, _tool_name(span))
+
+
+def _target(span: SpanRecord) -> str | None:
+    said = span.attributes.get("gen_ai.handoff.to_agent")
+    return target_agent(_arguments(span)) if said is None else str(said)
+
+
+def _lossy(span: SpanRecord) -> bool | None:
+    # Microsoft's agent framework leaves out an argument called "options".
+    return True if span.scope == "agent_framework" else None
 
 
 def exception_event(span: SpanRecord) -> SpanEvent | None:
@@ -114,11 +189,12 @@ def exception_event(span: SpanRecord) -> SpanEvent | None:
 
 def _error_type(span: SpanRecord) -> str | None:
     said = span.attributes.get(semconv.ERROR_TYPE)
-    if said is not None and said != "_OTHER":
-        return str(said)
     event = exception_event(span)
     found = event.attributes.get("exception.type") if event is not None and span.status == "error" else None
-    return str(found) if found else said
+    # With its module, where that is told: a user's class may have the name of a framework's.
+    if found and (said is None or said == "_OTHER" or str(found).endswith(f".{said}")):
+        return str(found)
+    return None if said is None else str(said)
 
 
 def _error_message(span: SpanRecord) -> str | None:
@@ -173,7 +249,8 @@ def _finish_reason(span: SpanRecord) -> str | None:
 
 
 def _tools_offered(span: SpanRecord) -> frozenset[str] | None:
-    offered = messages.messages(span.attributes.get("gen_ai.tool.definitions"))
+    listed = as_list(loaded(span.attributes.get("gen_ai.tool.definitions"))) or ()
+    offered = (tool for one in listed if (tool := as_object(one)) is not None)
     names = (tool.get("name") or _function_name(tool.get("function")) for tool in offered)
     return frozenset(str(name) for name in names if name) or None
 
@@ -183,19 +260,23 @@ def _function_name(function: Any) -> Any:
 
 
 def _query(span: SpanRecord) -> str | None:
-    return messages.user_text(span.attributes.get(semconv.INPUT_MESSAGES))
+    return query_in(span.attributes.get(semconv.INPUT_MESSAGES))
 
 
 def _final_answer(span: SpanRecord) -> str | None:
-    return messages.assistant_text(span.attributes.get(semconv.OUTPUT_MESSAGES))
+    return answer_in(span.attributes.get(semconv.OUTPUT_MESSAGES))
 
 
 def _requests(span: SpanRecord) -> tuple[Request, ...] | None:
     return messages.requests(span.attributes.get(semconv.OUTPUT_MESSAGES)) or None
 
 
-def _answered(span: SpanRecord) -> frozenset[str] | None:
+def _answered(span: SpanRecord) -> tuple[Answer, ...] | None:
     return messages.answered(span.attributes.get(semconv.INPUT_MESSAGES)) or None
+
+
+def _transcript(span: SpanRecord) -> tuple[messages.Message, ...] | None:
+    return messages.transcript(span.attributes.get(semconv.OUTPUT_MESSAGES)) or None
 
 
 def _without_history(span: SpanRecord) -> dict[str, Any] | None:
@@ -208,12 +289,17 @@ def _without_history(span: SpanRecord) -> dict[str, Any] | None:
 GENAI: Final = Dialect(
     name="genai",
     role=_role,
+    marks=_MARKS,
     agent_name=_agent_name,
     tool_name=_tool_name,
-    call_id=attribute(semconv.TOOL_CALL_ID),
+    call_id=_call_id,
     arguments=_arguments,
-    result=attribute(semconv.TOOL_CALL_RESULT, semconv.RETRIEVAL_DOCUMENTS),
+    result=_result,
     outcome=_outcome,
+    returned_error=_returned_error,
+    lossy=_lossy,
+    framework_tool=_framework_tool,
+    target=_target,
     error_type=_error_type,
     error_message=_error_message,
     identity=attribute(semconv.STEP_IDENTITY),
@@ -235,6 +321,7 @@ GENAI: Final = Dialect(
     output=attribute(semconv.OUTPUT_MESSAGES, semconv.STEP_OUTPUT),
     requests=_requests,
     answered=_answered,
+    transcript=_transcript,
     tools_offered=_tools_offered,
     input_tokens=_tokens(semconv.USAGE_INPUT_TOKENS),
     output_tokens=_tokens(semconv.USAGE_OUTPUT_TOKENS),
