@@ -155,7 +155,8 @@ def _join_siblings(calls: Sequence[Call], groups: _Groups) -> None:
         if identity is not None:
             groups.join(by_identity.setdefault(str(identity), index), index)
         still_open = [i for i in open_calls.get(call.tool, ()) if calls[i].end > call.start]
-        twin = next((i for i in still_open if _side_by_side(calls[i], call)), None)
+        nested = groups.find(index) != index
+        twin = next((i for i in still_open if _side_by_side(calls[i], call, nested=nested)), None)
         if twin is not None:
             groups.join(twin, index)
         open_calls[call.tool] = [*still_open, index]
@@ -172,11 +173,13 @@ def _same_call(outer: Call, inner: Call) -> bool:
     return outer.nodes[0].record.scope != inner.nodes[0].record.scope
 
 
-def _side_by_side(one: Call, other: Call) -> bool:
+def _side_by_side(one: Call, other: Call, *, nested: bool) -> bool:
     if enclosing(other.nodes[0], CALLS) is one.nodes[0]:
         return False  # judged as nested
     if one.call_id is not None and other.call_id is not None:
         return one.call_id == other.call_id
+    if nested:
+        return False  # it has its twin: the call around it
     a, b = one.nodes[0].record, other.nodes[0].record
     within = a.end_unix_nano >= b.end_unix_nano
     return a.scope != b.scope and within and _same_call(one, other)

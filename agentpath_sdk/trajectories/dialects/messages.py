@@ -116,6 +116,8 @@ def _loaded(value: Any) -> Any:
 def _from_repr(text: str) -> Any:
     if text.startswith("content=") and (fields := fields_of(text)) is not None and "additional_kwargs" in fields:
         return {"role": _UNSAID, **fields}
+    if text.startswith("id=") and (fields := fields_of(text)) is not None and "source" in fields:
+        return {**fields, "role": "user" if fields["source"] == "user" else "assistant"}  # AutoGen's
     head = text[:80].lstrip("[ ")
     is_repr = text[-1:] in (")", "]") and head.startswith(("ChatMessage(", "HumanMessage(", "AIMessage(", "{'role'"))
     return read_repr(text) if is_repr else text
@@ -127,8 +129,8 @@ def _found(value: Any, depth: int) -> Iterator[Message]:
     if (one := as_object(value)) is not None:
         yield from _of_object(one, depth)
     elif (items := as_list(value)) is not None:
-        if (pair := _pair(items)) is not None:
-            yield pair
+        if (whole := _pair(items) or _bare_calls(items)) is not None:
+            yield whole
         else:
             for item in items:
                 yield from _found(_loaded(item) if isinstance(item, str) else item, depth + 1)
@@ -140,6 +142,14 @@ def _pair(items: Sequence[Any]) -> Message | None:
         role = _ROLES.get(items[0].lower())
         return None if role is None else Message(role=role, text=items[1] or None)
     return None
+
+
+def _bare_calls(items: Sequence[Any]) -> Message | None:
+    """Return the message of a list of OpenAI tool calls that stands for it."""
+    calls = [call for item in items if (call := as_object(item)) is not None and as_object(call.get("function"))]
+    if not calls or len(calls) != len(items):
+        return None
+    return _with_role({"tool_calls": calls}, "assistant")
 
 
 def _of_object(value: Mapping[str, Any], depth: int) -> Iterator[Message]:

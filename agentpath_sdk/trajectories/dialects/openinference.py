@@ -53,7 +53,7 @@ _NO_AGENT_NAMES: Final = frozenset({"llama_index", "haystack"})
 def _library(span: SpanRecord) -> str:
     """Return the library that the instrumentation is for: ``langchain``; empty for spans of an application's own."""
     scope = span.scope or ""
-    return scope[len(_SCOPE) :] if scope.startswith(_SCOPE) else ""
+    return scope[len(_SCOPE) :].partition(".")[0] if scope.startswith(_SCOPE) else ""
 
 
 def _role(span: SpanRecord) -> Role | None:

@@ -42,7 +42,10 @@ def error_in(value: Any) -> str | None:
 def call_id_in(value: Any) -> str | None:
     """Return the call id in the tool message that ``value`` holds, else None."""
     message = _message(value)
-    said = None if message is None else message.get("tool_call_id") or message.get("id")
+    if message is None:
+        fields = as_object(loaded(value))
+        message = {} if fields is None else fields
+    said = message.get("tool_call_id") or message.get("tool_id") or message.get("id")
     return said if isinstance(said, str) and said else None
 
 
@@ -70,6 +73,8 @@ def _message(value: Any, depth: int = 0) -> Mapping[str, Any] | None:
     fields = as_object(found)
     if fields is None or depth > 3:
         return None
+    if (inner := as_object(fields.get("tool_output"))) is not None:
+        return {"tool_id": fields.get("tool_id"), **inner}
     if "tool_call_id" in fields or "is_error" in fields or _is_response(fields):
         return fields
     for key in ("data", "kwargs", "output"):

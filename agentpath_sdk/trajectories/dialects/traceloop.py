@@ -11,7 +11,7 @@ from agentpath_sdk.trajectories.dialects.contents import answer_in, loaded, quer
 from agentpath_sdk.trajectories.dialects.dialect import Answer, Dialect, Role, attribute
 from agentpath_sdk.trajectories.dialects.framework_tools import FrameworkTool, framework_tool, target_agent
 from agentpath_sdk.trajectories.dialects.langchain_metadata import UNNAMED
-from agentpath_sdk.trajectories.dialects.results import error_in, result_in
+from agentpath_sdk.trajectories.dialects.results import call_id_in, error_in, result_in
 from agentpath_sdk.trajectories.shapes import as_list, as_object
 from agentpath_sdk.trajectories.span_record import SpanRecord
 
@@ -34,6 +34,8 @@ _KINDS: Final[Mapping[str, Role]] = {
     "handoff": "handoff",
     "task": "function",
 }
+_SAID_BY_GENAI: Final = frozenset({"chat", "text_completion", "generate_content", "execute_tool", "embeddings"})
+_LLAMA_INDEX: Final = "opentelemetry.instrumentation.llamaindex"
 _ENDINGS: Final = (".workflow", ".agent", ".tool", ".task", ".handoff")
 
 
@@ -44,10 +46,21 @@ def _role(span: SpanRecord) -> Role | None:
         return "workflow" if _CREW_TASKS in attributes else "unsaid"
     if kind == "task" and _TOOL_NAME in attributes:
         return "tool"
-    # A crew's task and a graph's node are no functions of the application.
-    if kind == "task" and (_TASK in attributes or "gen_ai.task.id" in attributes):
-        return "none"
+    if kind == "task":
+        return _task_role(span)
     return _KINDS.get(str(kind), "unsaid")
+
+
+def _task_role(span: SpanRecord) -> Role:
+    attributes = span.attributes
+    if attributes.get("gen_ai.operation.name") in _SAID_BY_GENAI:
+        return "unsaid"
+    # A crew's task and a graph's node are no functions of the application.
+    if _TASK in attributes or "gen_ai.task.id" in attributes:
+        return "none"
+    if span.scope == _LLAMA_INDEX:
+        return "none" if span.name == "FunctionTool.task" else "chain"
+    return "function"
 
 
 def _bare_name(span: SpanRecord) -> str:
@@ -104,6 +117,10 @@ def _result(span: SpanRecord) -> Any:
     return None if said is None else result_in(said)
 
 
+def _call_id(span: SpanRecord) -> str | None:
+    return call_id_in(span.attributes.get(_OUTPUT)) if span.attributes.get(_KIND) in ("tool", "task") else None
+
+
 def _returned_error(span: SpanRecord) -> str | None:
     return error_in(span.attributes.get(_OUTPUT))
 
@@ -137,6 +154,7 @@ TRACELOOP: Final = Dialect(
                      _PROPERTIES + "thread_id"}),
     agent_name=_agent_name,
     tool_name=_tool_name,
+    call_id=_call_id,
     arguments=_arguments,
     result=_result,
     returned_error=_returned_error,
