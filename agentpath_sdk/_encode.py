@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
@@ -17,7 +18,7 @@ import orjson
 
 from agentpath_sdk._plain import TOO_LARGE, is_dict, is_list, kind_of, to_plain
 
-__all__ = ["Encoded", "decode", "encode"]
+__all__ = ["Encoded", "decode", "encode", "json_line"]
 
 _MARGIN: Final = 4_096
 """Characters kept beyond the limit until redaction has run, so that no secret is cut in two before it is seen."""
@@ -77,6 +78,16 @@ def _encode_with_care(
     if len(text) <= limit:
         return Encoded(text, cut)
     return Encoded(_dump(_shrink(plain, max(limit, 16))), True)
+
+
+def json_line(value: Any) -> bytes:
+    """Return ``value`` as one line of strict JSON, uncut; what JSON cannot say becomes text or null. Total."""
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
+    except (TypeError, ValueError, RecursionError):
+        # Lone surrogates, integers beyond 64 bits and values nested too deep, which orjson refuses.
+        plain, _ = to_plain(value, sys.maxsize)
+        return json.dumps(plain, ensure_ascii=False).encode()
 
 
 def decode(text: str | bytes) -> Any:

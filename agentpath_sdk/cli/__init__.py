@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from typing import Final
 
 __all__ = ["main"]
-
-_INTERRUPTED: Final = 130
 
 
 def main() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+import sys
+import tempfile
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +13,7 @@ from typing import Annotated
 import typer
 
 from agentpath_sdk.cli.authoring import authoring_app
-from agentpath_sdk.cli.console import note, prepare_streams
+from agentpath_sdk.cli.console import abandon_output, note, prepare_streams
 from agentpath_sdk.errors import AgentPathError
 
 __all__ = ["app", "run"]
@@ -56,12 +59,28 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command with ``arguments`` and return its exit code."""
     prepare_streams()
     try:
-        app(args=list(arguments), prog_name="agentpath")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
+        code = _exit_code(arguments)
+        # What is still buffered would fail after the last chance to say so.
+        sys.stdout.flush()
     except AgentPathError as error:
         note(f"agentpath: {error}")
         return 2
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        note(f"agentpath: cannot write: {place}{error.strerror or error}")
+        abandon_output()
+        return 2
+    except sqlite3.Error as error:
+        note(f"agentpath: the temporary folder {tempfile.gettempdir()} failed: {error}; name another one by TMPDIR")
+        return 2
+    return code
+
+
+def _exit_code(arguments: Sequence[str]) -> int:
+    try:
+        app(args=list(arguments), prog_name="agentpath")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
 
 

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
-import orjson
 from rich.console import Console
 
-__all__ = ["err", "note", "out", "plain", "prepare_streams", "write_json"]
+from agentpath_sdk._encode import json_line
+
+__all__ = ["abandon_output", "err", "note", "out", "plain", "prepare_streams", "write_json"]
 
 # Control characters, direction overrides, lone surrogates.
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 # A pipe has no width of its own; 80 would fold every table.
 _PIPE_WIDTH: Final = 140
-_JSON_OPTIONS: Final = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
 
 
 def prepare_streams() -> None:
-    """Make text output total: what the terminal's encoding cannot show is written as an escape."""
+    """Make text output total: what the terminal's encoding cannot show is written as an escape.
+
+    A standard stream that the caller has closed (``>&-``) is an empty or a bottomless one.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - as long as the process
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def abandon_output() -> None:
+    """Send what is still buffered for stdout nowhere: writing it at exit would fail again, with a traceback."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def out() -> Console:
@@ -65,7 +78,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def write_json(value: Mapping[str, Any]) -> None:
     """Write one JSON object and a newline to stdout, in UTF-8 whatever the locale says."""
-    line = orjson.dumps(value, option=_JSON_OPTIONS, default=str)
+    line = json_line(value) + b"\n"
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None:  # a test's text stream
         sys.stdout.write(line.decode())

@@ -27,6 +27,7 @@ COUNTER_MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
         "fault.jsonl.*": "a file could not be written; look at disk space and permissions",
         "fault.configure.*": "flush or shutdown met a fault; something may not have been sent",
         "configure.failed": "the environment's exporter could not be set up; nothing is scored. Look at the log",
+        "scoring.judge.invalid": "a model's verdict could not be read; that goal is not evaluated",
         "gold.matcher_not_registered": "a gold path names a function nobody registered; register it before configure()",
         "gold.regex_timeout": "a regular expression took too long; simplify it",
         "gold.reload_failed": "changed gold files cannot be read; the old ones serve. Run agentpath gold validate",

@@ -13,8 +13,9 @@ from rich.text import Text
 
 from agentpath_sdk.cli.console import plain
 from agentpath_sdk.cli.run import ScoredRun
-from agentpath_sdk.gold.model import ArgumentMatcher, CallStep
+from agentpath_sdk.gold.model import ArgumentMatcher, CallStep, GoldPath
 from agentpath_sdk.scoring.score import StepMatch
+from agentpath_sdk.scoring.ways import is_linear, plain_calls
 from agentpath_sdk.trajectories.model import ToolCall
 
 __all__ = ["step_diff"]
@@ -88,7 +89,14 @@ def _reasons(line: StepMatch) -> list[str]:
 def _gold(run: ScoredRun, line: StepMatch) -> Text:
     if line.gold is None or run.gold_path is None:
         return Text("")
-    return _numbered(line.gold, gold_step_text(run.gold_path.steps[line.gold]), _MARKS[line.kind])
+    return _numbered(line.gold, _gold_text(run.gold_path, line), _MARKS[line.kind])
+
+
+def _gold_text(path: GoldPath, line: StepMatch) -> str:
+    # Of a path with groups or alternatives the line counts the sequence that was chosen, not the written steps.
+    if line.gold is None or not is_linear(path):
+        return f"{plain(line.gold_tool or '')}(...)"
+    return gold_step_text(plain_calls(path)[line.gold])
 
 
 def _ran(run: ScoredRun, line: StepMatch) -> Text:

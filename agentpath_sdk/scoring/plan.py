@@ -12,6 +12,7 @@ from agentpath_sdk.scoring.alignment import SIMILARITY_ONE
 from agentpath_sdk.scoring.formulas import composite, perfect
 from agentpath_sdk.scoring.pairs import Verdict, compare
 from agentpath_sdk.scoring.plan_steps import PlanStep, Traps, compile_step
+from agentpath_sdk.scoring.ways import plain_calls
 from agentpath_sdk.scoring.weights import Part, Weights, weights_for
 from agentpath_sdk.settings import ScoringSettings
 from agentpath_sdk.trajectories.model import ToolCall
@@ -115,7 +116,7 @@ def plan_for(gold: GoldPath, settings: ScoringSettings) -> Plan:
 
 def _compile(gold: GoldPath, settings: ScoringSettings) -> Plan:
     letter_of = _letters(gold, settings)
-    steps = tuple(compile_step(step, settings) for step in gold.steps)
+    steps = tuple(compile_step(step, settings) for step in plain_calls(gold))
     letters = "".join(letter_of[step.tool] for step in steps)
     groups = {one: tuple(i for i, x in enumerate(letters) if x == one) for one in dict.fromkeys(letters)}
     classes = [NO_CLASS - 1 - at for at in range(len(steps))]
@@ -152,10 +153,10 @@ def _compile(gold: GoldPath, settings: ScoringSettings) -> Plan:
 
 
 def _letters(gold: GoldPath, settings: ScoringSettings) -> dict[str, str]:
-    terminal = any(step.tool in settings.terminal_tools for step in gold.steps)
+    terminal = any(step.tool in settings.terminal_tools for step in plain_calls(gold))
     letter_of = dict.fromkeys(settings.terminal_tools, chr(_FIRST_LETTER) if terminal else "")
     free = iter(range(_FIRST_LETTER + 1, _FIRST_SURROGATE))
-    for step in gold.steps:
+    for step in plain_calls(gold):
         if step.tool not in letter_of:
             letter_of[step.tool] = chr(next(free))
     return letter_of

@@ -29,6 +29,7 @@ from agentpath_sdk.scoring.presets_calls import (
     compare_calls,
 )
 from agentpath_sdk.scoring.presets_reasons import Side, reasons_for
+from agentpath_sdk.scoring.ways import is_linear, plain_calls
 from agentpath_sdk.settings import ScoringSettings
 from agentpath_sdk.trajectories.model import Trajectory
 
@@ -153,6 +154,8 @@ def score_preset(
     """
     find_preset(name)
     reason = "no gold path" if gold_path is None else _why_not(trajectory)
+    if gold_path is not None and not is_linear(gold_path):
+        reason = "a preset compares with one plain sequence; this gold path has groups or alternatives"
     if gold_path is None or reason is not None:
         return PresetResult(name=name, value=None, not_evaluated=reason)
     run, gold = _with_answers(trajectory, gold_path, (settings or ScoringSettings()).terminal_tools)
@@ -166,7 +169,7 @@ def _with_answers(
     trajectory: Trajectory, gold_path: GoldPath, terminal: frozenset[str]
 ) -> tuple[list[RunStep], list[GoldStep]]:
     """Return both sides with every terminal step as one word; where the gold has none, the run has none either."""
-    gold: list[GoldStep] = [_ANSWER if step.tool in terminal else step for step in gold_path.steps]
+    gold: list[GoldStep] = [_ANSWER if step.tool in terminal else step for step in plain_calls(gold_path)]
     if _ANSWER not in gold:
         return [step for step in trajectory.steps if step.tool not in terminal], gold
     run: list[RunStep] = [_ANSWER if step.tool in terminal else step for step in trajectory.steps]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.gold.model import GoldPath
 from agentpath_sdk.scoring.alignment import Pair, edits
+from agentpath_sdk.scoring.effects import effect_score, writes_only
 from agentpath_sdk.scoring.executed import read_any_run, read_run
 from agentpath_sdk.scoring.findings import render, render_without_gold
 from agentpath_sdk.scoring.formulas import composite
@@ -17,6 +19,7 @@ from agentpath_sdk.scoring.judge import PAIRS_OF
 from agentpath_sdk.scoring.measure import measure
 from agentpath_sdk.scoring.plan import Plan, plan_for
 from agentpath_sdk.scoring.score import METRICS, Goal, Label, Mode, PathScore, lazy_score
+from agentpath_sdk.scoring.ways import MOST_WAYS, is_linear, ways_of
 from agentpath_sdk.settings import ScoringSettings
 from agentpath_sdk.trajectories.model import Trajectory
 
@@ -24,6 +27,7 @@ __all__ = ["not_evaluated", "score_best", "score_path"]
 
 _DEFAULT_SETTINGS: Final = ScoringSettings()
 _NO_GOLD: Final = "no gold path"
+_TOO_MANY_WAYS: Final = f"the gold path accepts more than {MOST_WAYS} sequences of calls"
 _TOO_LONG: Final = "the run is too long to be aligned"
 # Cells of the alignment's table; a run of 5,000 steps fits a gold path of 100.
 _MOST_CELLS: Final = 500_000
@@ -57,7 +61,7 @@ def score_path(
     """
     _check_mode(mode)
     try:
-        return _score(trajectory, gold_path, mode, settings or _DEFAULT_SETTINGS)
+        return _score_expression(trajectory, gold_path, mode, settings or _DEFAULT_SETTINGS)
     except Exception as error:
         HEALTH.fault("scoring.score_path", error)
         if HEALTH.raise_faults:
@@ -110,6 +114,45 @@ def not_evaluated(
 
 def _identity(gold: GoldPath | None) -> tuple[str | None, str | None]:
     return (None, None) if gold is None else (gold.id, gold.version)
+
+
+def _score_expression(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: ScoringSettings) -> PathScore:
+    """Return the score against the accepted sequence that fits best; ties: fewest edits, then file order."""
+    if is_linear(gold):
+        return _score_linear(trajectory, gold, mode, settings)
+    ways = ways_of(gold, len(trajectory.steps) + 1)
+    if ways is None:
+        return not_evaluated(_TOO_MANY_WAYS, trajectory, gold, mode=mode)
+    best: tuple[PathScore, GoldPath] | None = None
+    for way in ways:
+        score = _score_linear(trajectory, way, mode, settings)
+        if best is None or _is_better(score, way, best, trajectory, settings):
+            best = score, way
+    return not_evaluated(_NO_GOLD, trajectory, gold, mode=mode) if best is None else best[0]
+
+
+def _score_linear(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: ScoringSettings) -> PathScore:
+    score = _score(trajectory, gold, mode, settings)
+    return _by_effects(score, trajectory, gold, settings) if gold.effects else score
+
+
+def _by_effects(score: PathScore, trajectory: Trajectory, gold: GoldPath, settings: ScoringSettings) -> PathScore:
+    """Return ``score`` with the effect score as its value, where it can be told."""
+    if score.value is None or "graded_recall" not in score.metrics:
+        return score
+    writes = _score(*writes_only(trajectory, gold, settings), "aligned", settings)
+    if "f1" not in writes.metrics:
+        return score
+    recall = score.metrics["graded_recall"] if gold.steps else 1.0
+    value = effect_score(writes.metrics["f1"], recall, trajectory, gold)
+    good = value >= plan_for(gold, settings).good_path
+    return replace(
+        score,
+        value=value,
+        name="effect_score",
+        label=_label(good, score.goal.success),
+        metrics={**score.metrics, "effect_score": value},
+    )
 
 
 def _score(trajectory: Trajectory, gold: GoldPath, mode: Mode, settings: ScoringSettings) -> PathScore:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
-
-import orjson
+from typing import Final
 
 from agentpath_sdk.errors import ConfigurationError
 
@@ -19,7 +16,7 @@ try:
 except ImportError:  # Windows: a single O_APPEND write per batch must do
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["LineFile", "json_line"]
+__all__ = ["LineFile"]
 
 _FILE_MODE: Final = 0o600
 _REOPEN_TRIES: Final = 10
@@ -119,16 +116,6 @@ class LineFile:
 
     def _numbered(self, number: int) -> Path:
         return self.path.with_name(f"{self.path.name}.{number}")
-
-
-def json_line(value: Any) -> bytes:
-    """Return ``value`` as one line of strict JSON; what JSON cannot say becomes text or null."""
-    try:
-        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
-    except (TypeError, ValueError):
-        # Lone surrogates and integers beyond 64 bits, which orjson refuses.
-        plain = json.loads(json.dumps(value, default=str), parse_constant=lambda _: None)
-        return json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _lock(descriptor: int) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from agentpath_jsonl.lines import LineFile, json_line
+from agentpath_jsonl.lines import LineFile
 from agentpath_sdk import redaction
+from agentpath_sdk._encode import json_line
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.online.record import ExportResult, ScoreRecord, record_to_json
 

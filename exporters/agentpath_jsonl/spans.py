@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from agentpath_jsonl.lines import LineFile, json_line
+from agentpath_jsonl.lines import LineFile
+from agentpath_sdk._encode import json_line
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.online.cleaning import clean_span
 from agentpath_sdk.trajectories.otlp import to_otlp_json

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 
 from agentpath_jsonl import JsonlScoreExporter, JsonlSpanExporter
-from agentpath_jsonl.lines import LineFile, json_line
+from agentpath_jsonl.lines import LineFile
 from agentpath_sdk import redaction, semconv
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.errors import ConfigurationError
@@ -155,24 +153,6 @@ def test_a_place_that_cannot_be_written_is_an_error_at_set_up(tmp_path: Path) ->
 def test_the_files_of_a_run_are_readable_by_their_owner_only(tmp_path: Path) -> None:
     JsonlScoreExporter(tmp_path / "s.jsonl")
     assert (tmp_path / "s.jsonl").stat().st_mode & 0o077 == 0
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.integers() | st.text(st.characters()),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters()), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(json_values)
-def test_any_value_is_one_line_of_strict_json(value: Any) -> None:
-    line = json_line(value)
-    assert b"\n" not in line
-
-    def refuse(token: str) -> Any:
-        raise ValueError(token)
-
-    json.loads(line.decode("utf-8"), parse_constant=refuse)
 
 
 def traced(path: Path) -> TracerProvider:

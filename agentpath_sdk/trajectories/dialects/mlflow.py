@@ -58,7 +58,9 @@ def _agent_name(span: SpanRecord) -> str | None:
 
 
 def _tool_name(span: SpanRecord) -> str:
-    return _name(span)
+    said = loaded(span.attributes.get("name"))
+    # DSPy's tools are called "Tool.search" there, and "search" in an attribute.
+    return said if isinstance(said, str) and said and span.name.endswith(f".{said}") else _name(span)
 
 
 def _call_id(span: SpanRecord) -> str | None:

@@ -114,7 +114,9 @@ def _from_span_name(span: SpanRecord) -> str | None:
 
 def _tool_name(span: SpanRecord) -> str | None:
     if (named := span.attributes.get(_TOOL_NAME)) is not None:
-        return str(named)
+        # CrewAI shows its own tools by a title; models call them by a name.
+        own = _library(span) == "crewai" and framework_tool(span, str(named)) is not None
+        return str(named).lower().replace(" ", "_") if own else str(named)
     if span.name.startswith(_HANDOFF):
         return f"transfer_to_{span.name[len(_HANDOFF) :]}"
     name = span.name
