@@ -14,6 +14,7 @@ from typing import Final
 
 from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.scoring.calibration_auc import (
+    RESAMPLES,
     Area,
     Outcomes,
     Resamples,
@@ -123,6 +124,7 @@ def calibrate(
     candidates: Sequence[str] | None = None,
     force: bool = False,
     seed: int = 0,
+    resamples: int = RESAMPLES,
 ) -> Calibration:
     """Return weights over ``candidates`` (default: those of ``defaults``) and a threshold, with honest figures.
 
@@ -134,6 +136,7 @@ def calibrate(
         candidates: metrics that may get a weight.
         force: fit even where ``why_too_few`` says no.
         seed: of the resampling; equal seeds give equal results.
+        resamples: draws of tasks for the intervals.
 
     Raises:
         ConfigurationError: too few tasks or outcomes and not forced; or all runs ended alike.
@@ -145,7 +148,7 @@ def calibrate(
     if not 0 < reached < len(examples):
         raise ConfigurationError("all runs ended alike, so there is nothing to rank; give runs of both outcomes")
     fitting = _Fitting(examples, dict(defaults), good_path, tuple(candidates or defaults))
-    return fitting.result(name, few, seed)
+    return fitting.result(name, few, seed, Resamples(fitting.outcomes, count=resamples, seed=seed))
 
 
 class _Fitting:
@@ -163,8 +166,7 @@ class _Fitting:
             success=[example.success for example in examples], task=[example.task for example in examples]
         )
 
-    def result(self, name: str, few: str | None, seed: int) -> Calibration:
-        resamples = Resamples(self.outcomes, seed=seed)
+    def result(self, name: str, few: str | None, seed: int, resamples: Resamples) -> Calibration:
         weights = self.fit(None)
         held_out = self._held_out(seed)
         default = self._scores(self.defaults)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 __all__ = [
+    "RESAMPLES",
     "Area",
     "Interval",
     "Outcomes",
@@ -21,6 +22,7 @@ __all__ = [
     "area",
     "areas",
     "difference",
+    "draw",
     "ranking",
     "task_only",
     "within_tasks",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final
+from operator import mul, sub
+from typing import Final, TypeAlias
 
 __all__ = ["HALF_TRUST_TASKS", "fit_weights", "shrink", "shrinkage", "threshold", "weighted"]
 
@@ -12,12 +13,13 @@ HALF_TRUST_TASKS: Final = 50
 """With so many tasks, fitted and default weights count alike."""
 
 _RIDGE: Final = 1.0
-_SWEEPS: Final = 200
-_STILL: Final = 1e-4
-# The logistic loss curves by at most this much: steps by the bound descend without a line search (Böhning 1992).
-_CURVATURE: Final = 0.25
+_STEPS: Final = 25
+_SWEEPS: Final = 500
+_STILL: Final = 1e-6
+# Outcomes that the weights tell for certain must not flatten the curve to nothing.
+_FLATTEST: Final = 1e-5
 
-Features = Sequence[Sequence[float]]
+Features: TypeAlias = Sequence[Sequence[float]]
 """One list of metrics per run."""
 
 
@@ -25,46 +27,77 @@ def fit_weights(features: Features, success: Sequence[bool], counts: Sequence[fl
     """Return weights of 0 or more that sum to 1 and under which runs that reached the goal score highest.
 
     All 0 where no metric is higher in runs that reached the goal. ``counts``: how often each run counts.
-    Coordinate descent on the ridge-penalised logistic loss, each metric centred.
+    Ridge-penalised logistic regression by Newton steps, each solved by coordinate descent without negative weights
+    (Friedman, Hastie, Tibshirani 2010).
     """
-    runs = [1.0] * len(success) if counts is None else list(counts)
-    columns = [_centred(column, runs) for column in zip(*features, strict=True)]
-    bends = [_CURVATURE * sum(n * x * x for n, x in zip(runs, column, strict=True)) + _RIDGE for column in columns]
-    weights = [0.0] * len(columns)
-    total = sum(runs)
-    share = sum(n for n, reached in zip(runs, success, strict=True) if reached) / total
-    intercept = math.log(share / (1 - share)) if 0 < share < 1 else 0.0
-    odds = [intercept] * len(runs)
+    given = [1.0] * len(success) if counts is None else counts
+    rows = [(n, [1.0, *row], float(won)) for n, row, won in zip(given, features, success, strict=True) if n]
+    weights = [0.0] * (len(features[0]) + 1)
+    loss = _loss(rows, weights)
+    for _ in range(_STEPS):
+        moved = _newton(rows, weights)
+        stepped = _loss(rows, moved)
+        while stepped > loss and max(map(abs, map(sub, moved, weights))) > _STILL:
+            # Too long a step: half of it, which the convex loss always rewards in the end.
+            moved = [(one + other) / 2 for one, other in zip(weights, moved, strict=True)]
+            stepped = _loss(rows, moved)
+        if stepped >= loss - _STILL:
+            break
+        weights, loss = moved, stepped
+    fitted = weights[1:]
+    whole = sum(fitted)
+    return [weight / whole for weight in fitted] if whole > _STILL else [0.0] * len(fitted)
+
+
+_Row: TypeAlias = tuple[float, list[float], float]
+"""How often it counts; 1 for the intercept and the metrics; outcome."""
+
+
+def _loss(rows: Sequence[_Row], weights: Sequence[float]) -> float:
+    total = _RIDGE / 2 * sum(weight * weight for weight in weights[1:])
+    for n, row, won in rows:
+        odds = sum(map(mul, weights, row))
+        # log(1 + exp(odds)) without overflow.
+        total += n * (max(odds, 0.0) + math.log1p(math.exp(-abs(odds))) - won * odds)
+    return total
+
+
+def _newton(rows: Sequence[_Row], weights: Sequence[float]) -> list[float]:
+    """Return the weights that minimise the quadratic approximation of the loss around ``weights``."""
+    size = len(weights)
+    bend = [[0.0] * size for _ in weights]
+    pull = [0.0] * size
+    for n, row, won in rows:
+        odds = sum(map(mul, weights, row))
+        share = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, odds))))
+        curve = n * max(share * (1.0 - share), _FLATTEST)
+        slope = n * (won - share) + curve * odds
+        for at, x in enumerate(row):
+            pull[at] += slope * x
+            line, scaled = bend[at], curve * x
+            for other in range(at + 1):
+                line[other] += scaled * row[other]
+    for at in range(size):
+        for other in range(at):
+            bend[other][at] = bend[at][other]
+        if at:
+            bend[at][at] += _RIDGE
+    return _descend(bend, pull, list(weights))
+
+
+def _descend(bend: Sequence[Sequence[float]], pull: Sequence[float], start: list[float]) -> list[float]:
+    """Return the minimum of x'Bx/2 - p'x with all but the first (the intercept) 0 or more."""
+    found = start
     for _ in range(_SWEEPS):
         largest = 0.0
-        residuals = _residuals(odds, success, runs)
-        step = -sum(residuals) / (_CURVATURE * total)
-        odds = [odd + step for odd in odds]
-        for at, column in enumerate(columns):
-            residuals = _residuals(odds, success, runs)
-            slope = sum([r * x for r, x in zip(residuals, column, strict=True)]) + _RIDGE * weights[at]
-            moved = max(0.0, weights[at] - slope / bends[at])
-            change = moved - weights[at]
-            if change:
-                weights[at] = moved
-                odds = [odd + change * x for odd, x in zip(odds, column, strict=True)]
-                largest = max(largest, abs(change))
+        for at, line in enumerate(bend):
+            moved = found[at] + (pull[at] - sum(map(mul, line, found))) / line[at]
+            moved = moved if at == 0 else max(0.0, moved)
+            largest = max(largest, abs(moved - found[at]))
+            found[at] = moved
         if largest < _STILL:
             break
-    whole = sum(weights)
-    return [weight / whole for weight in weights] if whole > 0 else weights
-
-
-def _centred(column: Sequence[float], counts: Sequence[float]) -> list[float]:
-    mean = sum(n * x for n, x in zip(counts, column, strict=True)) / sum(counts)
-    return [x - mean for x in column]
-
-
-def _residuals(odds: Sequence[float], success: Sequence[bool], counts: Sequence[float]) -> list[float]:
-    return [
-        n * (1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, odd)))) - reached)
-        for odd, reached, n in zip(odds, success, counts, strict=True)
-    ]
+    return found
 
 
 def shrinkage(tasks: int) -> float:

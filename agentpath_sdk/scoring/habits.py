@@ -142,15 +142,17 @@ def _loops(steps: Sequence[ToolCall], keys: Sequence[int | None]) -> Iterator[Lo
     # Most runs repeat nothing, and need no search.
     if len({key for key in keys if key is not None}) == len(keys):
         return
-    results = [_hashed(call.result) if call.result_state == "known" else None for call in steps]
+    results = [_hashed((call.outcome, call.result)) if call.result_state == "known" else None for call in steps]
     at = 0
     while at < len(steps):
         best = max((_loop_at(keys, results, at, period) for period in _periods(keys, at)), key=_size, default=None)
         if best is None or _size(best) == 0:
             at += 1
             continue
-        yield best
-        at = best.start + best.period * best.rounds
+        at = best.again.stop
+        if any(steps[one].outcome not in FAILED_OUTCOMES for one in best.again):
+            # Calls that failed and failed again are told as retries.
+            yield best
 
 
 def _periods(keys: Sequence[int | None], at: int) -> Iterator[int]:

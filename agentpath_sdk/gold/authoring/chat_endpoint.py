@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from agentpath_sdk.gold.wording import is_list
 
 if TYPE_CHECKING:
     import httpx
+    import tenacity
 
 __all__ = ["ChatEndpoint"]
 
@@ -65,7 +67,7 @@ class ChatEndpoint:
             raise ConfigurationError(f"base URL {self.base_url!r} is no address; expected https://host/v1")
         if parts.username or parts.password:
             raise ConfigurationError("the base URL holds a user name or password; give the key apart from it")
-        for library in ("httpx", "stamina"):
+        for library in ("httpx", "tenacity"):
             _check_installed(library)
 
     def __call__(self, messages: Sequence[Message]) -> str:
@@ -74,24 +76,27 @@ class ChatEndpoint:
         Raises:
             AgentPathError: there is no answer after all attempts, or the endpoint refuses the request.
         """
-        import stamina
+        import tenacity
 
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(_Transient),
+            stop=tenacity.stop_after_attempt(max(self.attempts, 1)),
+            wait=self._wait,
+            reraise=True,
+        )
         try:
-            # A context and not a decorated function: what stamina logs of a function is its arguments.
-            for attempt in stamina.retry_context(
-                on=_retry,
-                attempts=self.attempts,
-                timeout=None,
-                wait_initial=self.wait_seconds,
-                wait_max=_MAX_WAIT,
-                wait_jitter=self.wait_seconds,
-            ):
-                with attempt:
-                    return self._text(self._post(messages))
+            return self._text(retrying(self._post, messages))
         except _Transient as error:
-            tries = f"{self.attempts} attempts" if self.attempts != 1 else "one attempt"
+            tries = f"{self.attempts} attempts" if self.attempts > 1 else "one attempt"
             raise AgentPathError(f"{self._where()}: {error} (after {tries})") from None
-        raise AssertionError("stamina makes at least one attempt")
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        """Return the seconds that the endpoint asked for, else growing ones, spread so that clients do not march."""
+        error = state.outcome.exception() if state.outcome is not None else None
+        if isinstance(error, _Transient) and error.wait is not None:
+            return error.wait
+        growing = min(self.wait_seconds * 2.0 ** (state.attempt_number - 1), _MAX_WAIT)
+        return growing * random.uniform(0.5, 1.0)
 
     def _where(self) -> str:
         parts = urlsplit(self.base_url)
@@ -157,13 +162,6 @@ class ChatEndpoint:
         if not is_dict(message):
             raise AgentPathError(f"{self._where()}: the answer is no chat completion; is the base URL right?")
         return _content_text(_get(message, "content"))
-
-
-def _retry(error: Exception) -> bool | float:
-    """Return whether to try again, or after how many seconds."""
-    if not isinstance(error, _Transient):
-        return False
-    return True if error.wait is None else error.wait
 
 
 def _read(response: httpx.Response, deadline: float) -> bytes:

@@ -29,6 +29,7 @@ MAX_OPTIONS: Final = 4
 _SPREAD: Final = 0.1
 """Widest deviation from the middle, as a share of it, that still makes numbers measurements of one thing."""
 _ALIKE: Final = 0.8
+"""Similarity of texts that say the same, and the threshold by which further ones are compared."""
 _LONG_TEXT: Final = 120
 """Nobody writes a text this long twice in the same words."""
 _MAX_DEPTH: Final = 6
@@ -129,7 +130,7 @@ def _of_texts(different: Sequence[Any], depth: int) -> Generalised:
         return Generalised(matcher=Fold(expected=texts[0]), how="folded")
     middle, near = _central(texts)
     if near >= _ALIKE and _is_phrase(middle):
-        return Generalised(matcher=Fuzzy(expected=middle, threshold=math.floor(near * 100) / 100), how="fuzzy")
+        return Generalised(matcher=Fuzzy(expected=middle, threshold=_ALIKE), how="fuzzy")
     if any(len(text) > _LONG_TEXT for text in texts):
         return Generalised(matcher=Ignore(), how="free_text")
     if len(folded) <= MAX_OPTIONS:

@@ -18,7 +18,7 @@ _WORDS: Final[Mapping[How, str]] = {
     "exact": "always the same",
     "folded": "the same but for case and blanks",
     "number": "numbers close together: a tolerance that takes them all",
-    "fuzzy": "texts alike: a threshold that takes them all",
+    "fuzzy": "texts alike: similar ones are taken too",
     "set": "the same items in any order",
     "one_of": "one of the values seen",
     "parts": "compared part by part",

@@ -40,7 +40,9 @@ MAX_PATHS: Final = 10_000
 
 _OWN_KEYS: Final = ("values", "combine", "computed", "where")
 _QUERY_KEYS: Final = ("query", "queries")
-_MAX_TRIES: Final = 1_000_000
+# Keys of a path that hold texts: a number that fills one is written out.
+_TEXT_KEYS: Final = frozenset({"id", "description", "agent", "version", "tags", "candidates"})
+_MAX_TRIES: Final = 200_000
 
 
 class _TemplateEntry(BaseModel):
@@ -184,9 +186,11 @@ class _Template:
             if size > MAX_PATHS and not own.where:
                 raise _Wrong((*self.loc, "values"), f"gives {size} paths, {MAX_PATHS} at most", "ask for a sample")
             if size > _MAX_TRIES:
-                raise _Wrong((*self.loc, "values"), f"gives {size} combinations to look at", "ask for a sample")
+                text = f"gives {size} combinations, {_MAX_TRIES} are looked at at most"
+                raise _Wrong((*self.loc, "values"), text, "ask for a sample")
             return (dict(zip(names, row, strict=True)) for row in itertools.product(*lists))
-        numbers = random.Random(seed).sample(range(size), min(size, _MAX_TRIES))
+        draws = _MAX_TRIES if own.where else sample
+        numbers = random.Random(seed).sample(range(size), min(size, draws))
         return (dict(zip(names, _row(lists, number), strict=True)) for number in numbers)
 
     def _computed(self, own: _TemplateEntry, values: dict[str, Any]) -> dict[str, Any]:
@@ -236,21 +240,31 @@ def _filled_entry(entry: Mapping[str, Any], values: Mapping[str, Any]) -> dict[s
     Queries keep the notation of gold files, in which braces as they stand are doubled. So does the rest where a query
     has further slots; else braces mean nothing in it any more.
     """
-    queries = {key: _fill(entry[key], values, notation=True) for key in _QUERY_KEYS if key in entry}
+    queries = {key: _fill(entry[key], values, notation=True, typed=False) for key in _QUERY_KEYS if key in entry}
     is_open = next(slots_in(queries), None) is not None
-    return {key: queries.get(key) or _fill(value, values, notation=is_open) for key, value in entry.items()}
+    others = {
+        key: _fill(value, values, notation=is_open, typed=key not in _TEXT_KEYS)
+        for key, value in entry.items()
+        if key not in queries
+    }
+    return {key: queries[key] if key in queries else others[key] for key in entry}
 
 
-def _fill(value: Any, values: Mapping[str, Any], *, notation: bool) -> Any:
-    """Return a part of the file with the slots filled: a text that is one slot becomes its value, of whatever type."""
+def _fill(value: Any, values: Mapping[str, Any], *, notation: bool, typed: bool) -> Any:
+    """Return a part of the file with the slots filled.
+
+    ``typed``: a text that is one slot and nothing else becomes its value, of whatever type.
+    """
     if is_dict(value):
-        items = value.items()
-        return {_text(key, values, notation): _fill(inner, values, notation=notation) for key, inner in items}
+        return {
+            _text(key, values, notation): _fill(inner, values, notation=notation, typed=typed)
+            for key, inner in value.items()
+        }
     if is_list(value):
-        return [_fill(inner, values, notation=notation) for inner in value]
+        return [_fill(inner, values, notation=notation, typed=typed) for inner in value]
     if not isinstance(value, str):
         return value
-    whole = SLOT.fullmatch(value)
+    whole = SLOT.fullmatch(value) if typed else None
     if whole is not None and not isinstance(values.get(whole[1], ""), str):
         return values[whole[1]]
     return _text(value, values, notation)
