@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,11 +21,11 @@ from opentelemetry.trace import TracerProvider
 
 from agentpath_sdk import redaction
 from agentpath_sdk._guard import HEALTH, guard
-from agentpath_sdk.errors import AgentPathError, ConfigurationError
+from agentpath_sdk.errors import AgentPathError
 from agentpath_sdk.gold.model import GoldPath
 from agentpath_sdk.gold.reloading import ReloadingRegistry
-from agentpath_sdk.online import joining
-from agentpath_sdk.online.calling import ScoreSink, as_exporter
+from agentpath_sdk.online import arguments, joining
+from agentpath_sdk.online.calling import ScoreSink, as_exporters
 from agentpath_sdk.online.current import use_pipeline
 from agentpath_sdk.online.emit import Emitter, EvaluateSpans, LogEvents, Metrics, observe_health
 from agentpath_sdk.online.pipeline import Pipeline, PipelineState
@@ -164,15 +166,19 @@ def configure(
         FileFormatError: a gold file cannot be read; nothing has been changed then.
     """
     parts = resolve(settings if weights is None else {**settings, "weights": weights})
-    if mode not in get_args(Mode):
-        raise ConfigurationError(f"mode={mode!r}: there are {', '.join(get_args(Mode))}")
-    exporters = [as_exporter(sink) for sink in score_exporters]
+    arguments.check_word("mode", mode, get_args(Mode))
+    arguments.check_word("evaluate_span", evaluate_span, (True, False, None))
+    arguments.check_provider("logger_provider", logger_provider, "get_logger")
+    arguments.check_provider("meter_provider", meter_provider, "get_meter")
+    rules = arguments.rules(redact)
+    exporters = as_exporters(score_exporters)
     registry = registry_of(gold, parts.online)
     provider = joining.provider_of(tracer_provider)
+    joining.check_target(provider, forward_to)
     with _lock:
         if _handle is not None:
             _handle.shutdown()
-        removers = [redaction.add_rule(rule) for rule in redact]
+        removers = [redaction.add_rule(rule) for rule in rules]
         pipeline = _pipeline(
             registry,
             parts,
@@ -223,9 +229,9 @@ class AgentPathSpanExporter(SpanExporter):
         try:
             with _lock:
                 self._handle = _handle or (_detached() if joining.sdk_provider() is None else configure())
-        except AgentPathError as error:
+        except Exception as error:
             HEALTH.count("configure.failed")
-            _logger.error("agentpath: agents are not scored: %s", error)
+            _complain(f"agentpath: agents are not scored: {_words(error)}")
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Take the spans that a processor of ours has not taken already."""
@@ -254,15 +260,32 @@ class AgentPathSpanExporter(SpanExporter):
         return None if handle is None else handle.pipeline
 
 
+def _words(error: Exception) -> str:
+    # A message of somebody else's error may hold anything.
+    return str(error) if isinstance(error, AgentPathError) else type(error).__name__
+
+
+def _complain(text: str) -> None:
+    """Log an error of set-up; on stderr where nothing has been set up to show logs, as is so before the application."""
+    _logger.error("%s", text)
+    if not logging.getLogger().handlers and sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            print(text, file=sys.stderr)  # noqa: T201 - a library's last resort, as logging's own
+
+
 # --- parts of configure() ---------------------------------------------------------------------------------------------
 
 
 def registry_of(gold: Gold | None, settings: OnlineSettings) -> ReloadingRegistry:
-    """Return the registry of ``gold``; None = what the environment names."""
+    """Return the registry of ``gold``; None = what the environment names.
+
+    Raises:
+        ConfigurationError: something in it is no file, folder or gold path.
+        FileFormatError: a file cannot be read.
+    """
     if gold is None:
         gold = [path for path in os.environ.get(_GOLD_VARIABLE, "").split(os.pathsep) if path]
-    sources = [gold] if isinstance(gold, str | os.PathLike | GoldPath) else list(gold)
-    return ReloadingRegistry(*sources, check_seconds=settings.reload_seconds)
+    return ReloadingRegistry(*arguments.gold_sources(gold), check_seconds=settings.reload_seconds)
 
 
 def _pipeline(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
 from agentpath_sdk.errors import ConfigurationError
 
@@ -24,6 +24,8 @@ __all__ = [
 _ENV_PREFIX: Final = "AGENTPATH_"
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _FALSE: Final = frozenset({"0", "false", "no", "off"})
+_AT_LEAST_ONE: Final = frozenset({"queue_size", "max_open_traces", "max_spans_per_trace", "max_open_runs"})
+"""With none of these, nothing would be traced or scored: there are clearer ways to say that."""
 _SHARES: Final = frozenset({"sample_rate", "good_path", "position_credit"})
 
 METRICS: Final = (
@@ -208,6 +210,8 @@ def _part(kind: type[_T], values: Mapping[str, Any], environ: Mapping[str, str] 
 def _check(name: str, kind: str, value: Any) -> None:
     if kind == "bool" and not isinstance(value, bool):
         raise ConfigurationError(f"{name}={value!r}: give True or False")
+    if name == "terminal_tools" and not (_is_set(value) and all(isinstance(tool, str) for tool in value)):
+        raise ConfigurationError(f"{name}={value!r}: give a set of tool names, e.g. {{'response', 'finish'}}")
     if kind not in ("int", "float"):
         return
     if isinstance(value, bool) or not isinstance(value, int if kind == "int" else int | float):
@@ -216,13 +220,31 @@ def _check(name: str, kind: str, value: Any) -> None:
         raise ConfigurationError(f"{name}={value!r}: give a number from 0 to 1")
     if not 0 <= value < float("inf"):
         raise ConfigurationError(f"{name}={value!r}: give a finite number, at least 0")
+    if name in _AT_LEAST_ONE and value < 1:
+        raise ConfigurationError(f"{name}={value!r}: give at least 1")
+
+
+def _is_set(value: object) -> TypeGuard[Set[Any]]:
+    # A text would be searched for parts of tool names.
+    return isinstance(value, Set)
 
 
 def _weights(given: str | Mapping[str, float]) -> Mapping[str, float]:
     if not isinstance(given, str):
-        for metric, weight in given.items():
-            _check(f"weights[{metric!r}]", "float", weight)
+        _check_weights(given)
         return given
     if given not in WEIGHT_PROFILES:
         raise ConfigurationError(f"weights={given!r} is no profile; there are {', '.join(sorted(WEIGHT_PROFILES))}")
     return WEIGHT_PROFILES[given]
+
+
+def _check_weights(given: Mapping[str, float]) -> None:
+    if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - people pass anything
+        raise ConfigurationError(f"weights={given!r}: give a mapping of metric to weight, or the name of a profile")
+    for metric, weight in given.items():
+        if metric not in METRICS or metric == "composite":
+            parts = ", ".join(known for known in METRICS if known != "composite")
+            raise ConfigurationError(f"weights name an unknown metric {metric!r}; there are {parts}")
+        _check(f"weights[{metric!r}]", "float", weight)
+    if not any(given.values()):
+        raise ConfigurationError(f"weights={given!r}: at least one metric must weigh more than 0")

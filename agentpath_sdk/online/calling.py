@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias, cast
 
 from agentpath_sdk._guard import guard
 from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.online.record import ExportResult, ScoreExporter, ScoreRecord
 
-__all__ = ["ScoreSink", "as_exporter"]
+__all__ = ["ScoreSink", "as_exporters"]
 
 ScoreSink: TypeAlias = "ScoreExporter | Callable[[ScoreRecord], object]"
 """What ``score_exporters`` takes: an exporter, or a callable that is given each record."""
@@ -37,12 +37,22 @@ class _CallableExporter:
         """Do nothing: there is nothing to release."""
 
 
-def as_exporter(sink: ScoreSink) -> ScoreExporter:
-    """Return ``sink`` as an exporter.
+def as_exporters(sinks: Iterable[ScoreSink]) -> list[ScoreExporter]:
+    """Return each of ``sinks`` as an exporter.
 
     Raises:
-        ConfigurationError: it is neither an exporter nor callable.
+        ConfigurationError: it is no list, or one of it is neither an exporter nor callable.
     """
+    if isinstance(sinks, str) or not isinstance(sinks, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - people pass anything
+        raise ConfigurationError(
+            f"score_exporters: found {type(sinks).__name__}; give a list, e.g. [JsonlScoreExporter(path)] or [print]"
+        )
+    return [_as_exporter(sink) for sink in sinks]
+
+
+def _as_exporter(sink: ScoreSink) -> ScoreExporter:
+    if isinstance(sink, type):
+        raise ConfigurationError(f"score_exporters: {sink.__name__} is a class; give an object: {sink.__name__}(...)")
     if all(hasattr(sink, name) for name in ("export", "flush", "shutdown")):
         return cast("ScoreExporter", sink)
     if callable(sink) and not hasattr(sink, "export"):

@@ -13,7 +13,7 @@ from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.online.pipeline import Pipeline
 from agentpath_sdk.online.processor import AgentPathSpanProcessor, ForwardingSpanProcessor
 
-__all__ = ["detach_all", "join", "provider_of", "sdk_provider"]
+__all__ = ["check_target", "detach_all", "join", "provider_of", "sdk_provider"]
 
 _plain: Final[WeakKeyDictionary[Any, AgentPathSpanProcessor]] = WeakKeyDictionary()
 _forwarding: Final[WeakKeyDictionary[Any, list[tuple[object, ForwardingSpanProcessor]]]] = WeakKeyDictionary()
@@ -44,6 +44,38 @@ def provider_of(given: trace.TracerProvider | None) -> Any:
     return provider
 
 
+def check_target(provider: Any, target: Any) -> None:
+    """Refuse what nothing can be forwarded to, and what gets the provider's spans already.
+
+    Raises:
+        ConfigurationError: ``target`` is no span processor or exporter, or was added to ``provider``.
+    """
+    if target is None:
+        return
+    kind = type(target).__name__
+    if isinstance(target, type) or not (hasattr(target, "on_end") or hasattr(target, "export")):
+        raise ConfigurationError(
+            f"forward_to: found {target.__name__ if isinstance(target, type) else kind}; "
+            "give a span exporter, e.g. OTLPSpanExporter(), or the BatchSpanProcessor around it"
+        )
+    if any(target is one or target is _exporter_of(one) for one in _processors_of(provider)):
+        raise ConfigurationError(
+            f"forward_to: this {kind} was added to the tracer provider already, so every span would be sent twice; "
+            "leave out add_span_processor(...): configure() adds it"
+        )
+
+
+def _processors_of(provider: Any) -> list[Any]:
+    """Return the provider's processors; none where the SDK's inside, which has no public way, looks different."""
+    found: Any = getattr(getattr(provider, "_active_span_processor", None), "_span_processors", ())
+    return list(found) if hasattr(found, "__iter__") else []
+
+
+def _exporter_of(processor: Any) -> Any:
+    inside = getattr(processor, "_batch_processor", None)
+    return getattr(processor, "span_exporter", None) if inside is None else getattr(inside, "_exporter", None)
+
+
 def join(provider: Any, pipeline: Pipeline, forward_to: SpanProcessor | SpanExporter | None) -> None:
     """Feed ``pipeline`` from ``provider``: beside its processors, or standing before ``forward_to``."""
     detach_all(provider)
@@ -71,13 +103,13 @@ def _join_beside(provider: Any, pipeline: Pipeline) -> None:
     _move_to_front(provider, processor)
 
 
-def _join_before(provider: Any, pipeline: Pipeline, forward_to: SpanProcessor | SpanExporter) -> None:
+def _join_before(provider: Any, pipeline: Pipeline, forward_to: Any) -> None:
     known = _forwarding.setdefault(provider, [])
     for target, processor in known:
         if target is forward_to:
             processor.attach(pipeline)
             return
-    following = BatchSpanProcessor(forward_to) if isinstance(forward_to, SpanExporter) else forward_to
+    following = forward_to if hasattr(forward_to, "on_end") else BatchSpanProcessor(forward_to)
     processor = ForwardingSpanProcessor(following, pipeline)
     known.append((forward_to, processor))
     provider.add_span_processor(processor)

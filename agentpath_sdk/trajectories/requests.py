@@ -87,22 +87,35 @@ def pair(asked: Sequence[Asked], calls: Sequence[Call]) -> None:
                 if request.call is None and _fits(request, call, exactly=exactly):
                     _tie(call, index, request)
                     break
+    for call in calls:
+        if call.kind == "handoff" and call.asked is None:
+            _pair_handoff(asked, call)
+
+
+def _pair_handoff(asked: Sequence[Asked], call: Call) -> None:
+    """Give a hand-off whose span knows no tool the one request that the model had made and nothing answers."""
+    before = [(i, r) for i, r in enumerate(asked) if r.asked_at <= call.start]
+    unmet = [(i, r) for i, r in before if r.call is None and r.answer == before[-1][1].answer]
+    if len(unmet) == 1:
+        call.tool = unmet[0][1].tool
+        _tie(call, *unmet[0])
 
 
 def _tie(call: Call, index: int, request: Asked) -> None:
     call.asked, call.answer = index, request.answer
     # A call tried again has the id of its first attempt, which stays the request's call.
     request.call = request.call or call
-    if request.call_id is not None and call.call_id is None:
-        call.call_id = request.call_id
-    if request.arguments.values is not None and call.tool == request.tool:
-        same = call.call_id is not None and call.call_id == request.call_id
-        if (
-            (same and call.arguments.state in ("not_captured", "truncated"))
-            or (call.arguments.state == "unparsed" and _tells(request.arguments.values, call.arguments.raw))
-            or (call.arguments.values is not None and _fuller(request.arguments.values, call))
-        ):
-            call.arguments = request.arguments
+    if request.arguments.values is not None and call.tool == request.tool and _tells_more(request, call):
+        call.arguments = request.arguments
+    call.call_id = call.call_id or request.call_id
+
+
+def _tells_more(request: Asked, call: Call) -> bool:
+    """Return whether the request has usable arguments where the call's own span has none, or fewer."""
+    asked, said = request.arguments.values or {}, call.arguments
+    if said.state in ("not_captured", "truncated"):
+        return call.call_id is not None and call.call_id == request.call_id
+    return _tells(asked, said.raw) if said.state == "unparsed" else said.values is not None and _fuller(asked, call)
 
 
 def _tells(asked: Mapping[str, Any], raw: str | None) -> bool:
@@ -110,7 +123,7 @@ def _tells(asked: Mapping[str, Any], raw: str | None) -> bool:
     if len(asked) != 1 or raw is None:
         return False
     (value,) = asked.values()
-    return value == raw or load_json(raw) == value
+    return bool(value == raw or load_json(raw) == value)
 
 
 def _fuller(asked: Mapping[str, Any], call: Call) -> bool:

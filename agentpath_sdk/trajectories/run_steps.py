@@ -38,7 +38,7 @@ def run_calls(run: Run, inner: Inner, turns: Sequence[Node], agents: Collection[
 
 
 def _told(run: Run, turns: Sequence[Node]) -> list[Node]:
-    """Return the calls of a run without any call span: those its model spans tell of, else those its own messages do."""
+    """Return the calls of a run without any call span: what its model spans tell of, else what its own messages do."""
     found = from_turns(turns)
     for own in own_spans(run):
         if not found and (said := own.read("transcript")):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from agentpath_sdk.trajectories.dialects import spoken
-from agentpath_sdk.trajectories.dialects.dialect import Dialect, Fact, Role
+from agentpath_sdk.trajectories.dialects.dialect import Dialect, Fact, Role, read
 from agentpath_sdk.trajectories.span_record import SpanRecord
 
 __all__ = ["CALLS", "Node", "add_child", "below", "build_tree", "enclosing", "top"]
@@ -35,11 +35,7 @@ class Node:
 
     def read(self, fact: Fact) -> Any:
         """Return what the span says about ``fact``, or None: the first vocabulary that says it does."""
-        for dialect in self.speakers:
-            value = getattr(dialect, fact)(self.record)
-            if value is not None:
-                return value
-        return None
+        return read(self.speakers, fact, self.record)
 
     @property
     def key(self) -> tuple[int, str]:

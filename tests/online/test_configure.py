@@ -239,12 +239,64 @@ def test_after_shutdown_agents_run_and_nothing_is_scored(app: App) -> None:
         ({"capture_content": "no"}, "True or False"),
         ({"weights": "balance"}, "accuracy, balanced, efficiency"),
         ({"queue_size": 1.5}, "queue_size=1.5"),
+        ({"queue_size": 0}, "at least 1"),
         ({"mode": "alligned"}, "alligned"),
+        ({"weights": ["tool_accuracy"]}, "mapping of metric to weight"),
+        ({"weights": {"tool_acuracy": 1}}, "unknown metric 'tool_acuracy'"),
+        ({"weights": {"tool_accuracy": 0}}, "more than 0"),
+        ({"terminal_tools": "response"}, "set of tool names"),
+        ({"evaluate_span": "no"}, "evaluate_span='no'"),
+        ({"score_exporters": print}, r"give a list, e\.g\."),
+        ({"score_exporters": None}, r"give a list, e\.g\."),
+        ({"score_exporters": [RecordingExporter]}, "is a class"),
+        ({"redact": len}, "list of functions"),
+        ({"redact": ["secret"]}, "list of functions"),
+        ({"gold": 5}, "gold: found 5; give a file, a folder"),
+        ({"gold": ""}, "gold: found ''"),
+        ({"gold": {"id": "two", "steps": []}}, "gold: found dict"),
+        ({"gold": [GOLD, None]}, "gold: found None"),
+        ({"forward_to": "http://localhost:4318"}, "forward_to: found str"),
+        ({"forward_to": BatchSpanProcessor}, "forward_to: found BatchSpanProcessor"),
     ],
 )
 def test_wrong_settings_are_refused_with_what_to_do(app: App, given: dict[str, Any], words: str) -> None:
+    app.configure()
     with pytest.raises(ConfigurationError, match=words):
         app.configure(**given)
+    planner("q")
+    assert flush(5.0)
+    assert len(app.scores.records) == 1, "what was configured before goes on"
+
+
+@pytest.mark.parametrize("name", ["logger_provider", "meter_provider", "tracer_provider"])
+def test_a_provider_that_is_none_is_refused(name: str) -> None:
+    with pytest.raises(ConfigurationError, match="str"):
+        configure(gold=GOLD, **{name: "provider"})  # type: ignore[arg-type] - as people do
+
+
+@pytest.mark.parametrize("around", [SimpleSpanProcessor, BatchSpanProcessor, None])
+def test_what_gets_every_span_already_is_not_forwarded_to(app: App, around: Any) -> None:
+    """Else each span would be sent twice."""
+    target = InMemorySpanExporter() if around is not None else SimpleSpanProcessor(InMemorySpanExporter())
+    app.tracer_provider.add_span_processor(target if around is None else around(target))
+    with pytest.raises(ConfigurationError, match="already"):
+        app.configure(forward_to=target)
+
+
+def test_an_exporter_by_its_methods_alone_is_forwarded_to(app: App) -> None:
+    class Exporter:
+        """No subclass of anything."""
+
+        def __init__(self) -> None:
+            inner = InMemorySpanExporter()
+            self.export, self.shutdown, self.force_flush = inner.export, inner.shutdown, inner.force_flush
+            self.sent = inner.get_finished_spans
+
+    exporter = Exporter()
+    app.configure(forward_to=exporter)
+    planner("q")
+    assert flush(5.0)
+    assert [span.name for span in exporter.sent()][-1] == "invoke_agent planner"
 
 
 def test_a_gold_file_that_cannot_be_read_leaves_what_was_configured_running(app: App, tmp_path: Path) -> None:

@@ -167,13 +167,27 @@ def test_two_words_in_the_environment_are_enough(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_broken_gold_file_in_the_environment_is_reported_and_tracing_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("logging", ["", "import logging; logging.basicConfig()\n"], ids=["no logging", "logging"])
+@pytest.mark.parametrize(
+    ("environment", "words"),
+    [({"AGENTPATH_GOLD": "bad.yaml"}, "bad.yaml"), ({"AGENTPATH_QUIET_SECONDS": "five"}, "'five' is not a float")],
+    ids=["gold", "setting"],
+)
+def test_a_mistake_in_the_environment_is_said_once_and_tracing_goes_on(
+    tmp_path: Path, logging: str, environment: dict[str, str], words: str
+) -> None:
+    """Also where nothing shows logs yet, as before an application has begun: silence would look like success."""
     (tmp_path / "bad.yaml").write_text("steps: 5\n")
-    source = "import logging; logging.basicConfig()\n" + AUTO + AGENT + "planner('q')\n"
-    done = run(tmp_path, source, OTEL_TRACES_EXPORTER="console,agentpath", AGENTPATH_GOLD="bad.yaml")
+    done = run(
+        tmp_path,
+        logging + AUTO + AGENT + "planner('q')\n",
+        OTEL_TRACES_EXPORTER="console,agentpath",
+        **({"AGENTPATH_GOLD": "gold.yaml"} | environment),
+    )
     assert done.returncode == 0
     assert done.stdout.count('"name": "invoke_agent planner"') == 1
-    assert "bad.yaml" in done.stderr
+    assert done.stderr.count(words) == 1
+    assert "agents are not scored" in done.stderr
     assert "Traceback" not in done.stderr
 
 

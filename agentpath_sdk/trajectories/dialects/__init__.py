@@ -7,8 +7,11 @@ the general, the exact before the guessed. Vocabularies of others (entry points 
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Final
 
+from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.trajectories.dialects.dialect import Dialect, Role
 from agentpath_sdk.trajectories.dialects.genai import GENAI
 from agentpath_sdk.trajectories.dialects.genai_events import GENAI_EVENTS
@@ -27,7 +30,7 @@ from agentpath_sdk.trajectories.dialects.traceloop import TRACELOOP
 from agentpath_sdk.trajectories.dialects.vercel import VERCEL
 from agentpath_sdk.trajectories.span_record import SpanRecord
 
-__all__ = ["BUILT_IN", "spoken"]
+__all__ = ["BUILT_IN", "active", "spoken"]
 
 BUILT_IN: Final[tuple[Dialect, ...]] = (
     GOOGLE_ADK,
@@ -48,16 +51,57 @@ BUILT_IN: Final[tuple[Dialect, ...]] = (
 )
 
 
+_GROUP: Final = "agentpath_dialects"
+
+
+@cache
+def active() -> tuple[Dialect, ...]:
+    """Return the vocabularies in order of precedence: those that other packages register, then the built-in ones.
+
+    A package registers one by an entry point of group ``agentpath_dialects`` that is a ``Dialect``. One that cannot be
+    loaded, or is none, is counted as a fault and left out.
+    """
+    found: list[Dialect] = []
+    for entry in entry_points(group=_GROUP):
+        try:
+            loaded = entry.load()
+            if not isinstance(loaded, Dialect):
+                raise TypeError(f"{entry.value} is {type(loaded).__name__}, expected a Dialect")
+            found.append(loaded)
+        except Exception as error:
+            HEALTH.fault("dialects.load", error)
+    return (*found, *BUILT_IN)
+
+
+@cache
+def _marks() -> tuple[frozenset[str], bool]:
+    """Return all marks, and whether any vocabulary but the one in span events is asked without a mark."""
+    dialects = active()
+    unmarked = any(not dialect.marks and dialect is not GENAI_EVENTS for dialect in dialects)
+    return frozenset(mark for dialect in dialects for mark in dialect.marks), unmarked
+
+
 def spoken(span: SpanRecord) -> tuple[Role, tuple[Dialect, ...]]:
     """Return what ``span`` is to a trajectory and the vocabularies it speaks, in order of precedence."""
+    attributes = span.attributes
+    marks, unmarked = _marks()
+    if not unmarked and not span.events and marks.isdisjoint(attributes):
+        return "none", ()
     role: Role = "unsaid"
     speakers: list[Dialect] = []
-    attributes = span.attributes
-    for dialect in BUILT_IN:
+    for dialect in active():
         if dialect.marks and dialect.marks.isdisjoint(attributes):
             continue
-        found = dialect.role(span)
+        found = _role_in(dialect, span)
         if found is not None:
             role = found if role == "unsaid" else role
             speakers.append(dialect)
     return ("none" if role == "unsaid" else role), tuple(speakers)
+
+
+def _role_in(dialect: Dialect, span: SpanRecord) -> Role | None:
+    try:
+        return dialect.role(span)
+    except Exception as error:
+        HEALTH.fault(f"dialects.{dialect.name}", error)
+        return None

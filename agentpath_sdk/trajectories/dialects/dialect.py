@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.trajectories.span_record import SpanRecord
 
 __all__ = ["Answer", "Dialect", "Fact", "Read", "Request", "Role", "attribute", "nothing", "read"]
@@ -190,8 +191,14 @@ class Dialect:
 
 
 def read(dialects: Iterable[Dialect], fact: Fact, span: SpanRecord) -> Any:
-    """Return ``fact`` as the first of ``dialects`` that says it does, else None."""
+    """Return ``fact`` as the first of ``dialects`` that says it does, else None. A reader that fails says nothing, and
+    is counted."""
     for dialect in dialects:
-        if (value := getattr(dialect, fact)(span)) is not None:
+        try:
+            value = getattr(dialect, fact)(span)
+        except Exception as error:
+            HEALTH.fault(f"dialects.{dialect.name}", error)
+            continue
+        if value is not None:
             return value
     return None

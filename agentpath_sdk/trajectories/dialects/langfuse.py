@@ -35,7 +35,7 @@ _TYPES: Final[Mapping[str, Role]] = {
 
 
 def _role(span: SpanRecord) -> Role | None:
-    role = _TYPES.get(str(span.attributes.get(_TYPE, "")).lower(), "unsaid")
+    role: Role = _TYPES.get(str(span.attributes.get(_TYPE, "")).lower(), "unsaid")
     if role != "chain":
         return role
     return (

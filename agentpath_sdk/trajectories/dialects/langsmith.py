@@ -31,7 +31,7 @@ _KINDS: Final[Mapping[str, Role]] = {
 
 
 def _role(span: SpanRecord) -> Role | None:
-    role = _KINDS.get(str(span.attributes.get(_KIND, "")).lower(), "unsaid")
+    role: Role = _KINDS.get(str(span.attributes.get(_KIND, "")).lower(), "unsaid")
     if role != "chain":
         return role
     metadata = {name: span.attributes.get(_METADATA + name) for name in ("lc_agent_name", "ls_integration")}

@@ -240,8 +240,8 @@ def _calls(value: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> Iter
         if (call := _call_part(part)) is not None:
             yield call
     for one in as_list(value.get("tool_calls")) or ():
-        if (call := as_object(one)) is not None:
-            inner = as_object(call.get("tool_call")) or call
+        if (listed := as_object(one)) is not None:
+            inner = as_object(listed.get("tool_call")) or listed
             said = as_object(inner.get("function")) or _dotted(inner) or inner
             if said.get("name") or said.get("tool_name"):
                 yield _asked(said, call_id=inner.get("id"))
@@ -265,8 +265,8 @@ def _call_part(part: Mapping[str, Any]) -> Request | None:
         return _asked(part, call_id=part.get("id"))
     text = part.get("text", part.get("content"))
     if isinstance(text, str) and text.startswith("ResponseFunctionToolCall("):
-        said = as_object(read_repr(text))
-        return None if said is None else _asked(said, call_id=said.get("call_id"))
+        fields = as_object(read_repr(text))
+        return None if fields is None else _asked(fields, call_id=fields.get("call_id"))
     if part.get("block_type") == "tool_call" or part.get(CLASS) == "ToolCallBlock":
         return _asked(part, call_id=part.get("tool_call_id"))
     return None

@@ -38,7 +38,7 @@ _TYPES: Final[Mapping[str, Role]] = {
 
 
 def _role(span: SpanRecord) -> Role | None:
-    role = _TYPES.get(str(loaded(span.attributes.get(_TYPE, ""))), "unsaid")
+    role: Role = _TYPES.get(str(loaded(span.attributes.get(_TYPE, ""))), "unsaid")
     return "agent" if role == "chain" and is_agent_run(span.attributes.get(_METADATA), _name(span)) else role
 
 

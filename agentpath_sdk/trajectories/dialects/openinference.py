@@ -37,6 +37,7 @@ _KINDS: Final[Mapping[str, Role]] = {
     "GUARDRAIL": "none",
     "EVALUATOR": "none",
 }
+_HAYSTACK: Final[Mapping[str, Role]] = {"Agent": "agent", "ToolInvoker": "invoker"}
 _SCOPE: Final = "openinference.instrumentation."
 _HANDOFF: Final = "handoff to "
 # Endings of span names that are methods, not part of an agent's name.
@@ -60,7 +61,7 @@ def _role(span: SpanRecord) -> Role | None:
     kind = span.attributes.get(_KIND)
     if kind is None:
         return "unsaid"
-    role = _KINDS.get(str(kind).upper(), "unsaid")
+    role: Role = _KINDS.get(str(kind).upper(), "unsaid")
     library = _library(span)
     if role == "agent":
         return _agent_role(span, library)
@@ -83,7 +84,7 @@ def _agent_role(span: SpanRecord, library: str) -> Role:
 
 def _haystack_role(span: SpanRecord) -> Role:
     component = span.name.partition(".")[0]
-    return {"Agent": "agent", "ToolInvoker": "invoker"}.get(component, "chain")  # type: ignore[return-value]  # roles
+    return _HAYSTACK.get(component, "chain")
 
 
 # --- names ----------------------------------------------------------------------------------------------------------

@@ -41,10 +41,7 @@ def error_in(value: Any) -> str | None:
 
 def call_id_in(value: Any) -> str | None:
     """Return the call id in the tool message that ``value`` holds, else None."""
-    message = _message(value)
-    if message is None:
-        fields = as_object(loaded(value))
-        message = {} if fields is None else fields
+    message: Mapping[str, Any] = _message(value) or as_object(loaded(value)) or {}
     said = message.get("tool_call_id") or message.get("tool_id") or message.get("id")
     return said if isinstance(said, str) and said else None
 
