@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from agentpath_sdk.gold.authoring.promoting import Known, promote
+import pytest
+
+from agentpath_sdk.gold.authoring.promoting import MAX_CALLS, Known, promote
 from agentpath_sdk.gold.authoring.reviewing import review_page
 from agentpath_sdk.gold.dumping import dump_paths
 from agentpath_sdk.gold.files import read_gold
@@ -127,3 +129,16 @@ def test_texts_of_people_are_no_markup_in_the_page(make_run: MakeRun) -> None:
     rows = [line for line in page.splitlines() if line.startswith("| 1 |")]
     assert len(rows) == 1
     assert rows[0].replace("\\|", "").count("|") == 6
+
+
+def test_runs_too_long_to_be_repeated_are_said_to_be(make_run: MakeRun) -> None:
+    found = promote([make_run(*["t"] * (MAX_CALLS + 1))])
+    assert (found.paths, found.skipped) == ((), {f"the run has more than {MAX_CALLS} calls": 1})
+
+
+def test_a_merged_path_too_large_for_a_gold_file_is_not_written(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentpath_sdk.gold.authoring.promoting.MAX_STATES", 2)
+    found = promote([make_run("a", "b", "c")])
+    assert (found.paths, found.skipped) == ((), {"the merged path is too large for a gold file": 1})

@@ -22,7 +22,7 @@ from agentpath_sdk.gold.authoring.grouping import any_order_groups
 from agentpath_sdk.gold.authoring.imported import Conversation, Format, Turn, Unfit, identity
 from agentpath_sdk.gold.authoring.message_format import is_messages, message_conversations
 from agentpath_sdk.gold.documents import Document, read_documents
-from agentpath_sdk.gold.expression import MAX_ANY_ORDER
+from agentpath_sdk.gold.expression import MAX_ANY_ORDER, MAX_STATES, states
 from agentpath_sdk.gold.model import AnswerCheck, GoldPath, Provenance, Status, Step
 from agentpath_sdk.gold.query_text import normalise
 from agentpath_sdk.gold.wording import is_list
@@ -190,7 +190,7 @@ class _Importing:
             description=case.description,
             agent=agent,
             queries=(turn.query,) if usable and turn.query is not None else (),
-            steps=_steps(turn),
+            steps=_steps(turn, name),
             status=self.options.status if usable else "draft",
             tags=tuple(dict.fromkeys(case.tags)),
             answer=AnswerCheck(expected=turn.answer) if keep_answer else None,
@@ -224,8 +224,11 @@ def _joined(turns: Sequence[Turn]) -> Turn:
     )
 
 
-def _steps(turn: Turn) -> tuple[Step, ...]:
-    return tuple(step for group in turn.groups for step in any_order_groups(group))
+def _steps(turn: Turn, name: str) -> tuple[Step, ...]:
+    steps = tuple(step for group in turn.groups for step in any_order_groups(group))
+    if sum(map(states, steps)) > MAX_STATES:
+        raise Unfit(name, f"has {sum(map(len, turn.groups))} calls, more than a gold path can hold")
+    return steps
 
 
 def _stem(file: str) -> str:

@@ -172,14 +172,28 @@ class _Merging:
         return tuple(steps)
 
     def _cut(self, columns: Sequence[int]) -> list[list[int]]:
+        """Return the columns, in their order, in the smallest parts that no pair of free order reaches across."""
+        if len(columns) == 1:
+            return [list(columns)]
+        furthest = {one: max(others) for one, others in self._partners(columns).items()}
         parts: list[list[int]] = []
-        for at, column in enumerate(columns):
-            crossing = any((one, other) in self._free for one in columns[:at] for other in columns[at:])
-            if parts and crossing:
+        reach = -1
+        for column in columns:
+            if parts and reach >= column:
                 parts[-1].append(column)
             else:
                 parts.append([column])
+            reach = max(reach, furthest.get(column, -1))
         return parts
+
+    def _partners(self, columns: Sequence[int]) -> dict[int, list[int]]:
+        """Return the later columns whose order with a column is free."""
+        inside = set(columns)
+        partners: dict[int, list[int]] = {}
+        for one, other in self._free:
+            if one in inside and other in inside:
+                partners.setdefault(one, []).append(other)
+        return partners
 
     def _part(self, part: Sequence[int], depth: int) -> tuple[Step, ...]:
         if len(part) == 1:

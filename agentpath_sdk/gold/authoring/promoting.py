@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from agentpath_sdk.gold.authoring.merging import Merged, merge
+from agentpath_sdk.gold.expression import MAX_STATES, states
 from agentpath_sdk.gold.ids import id_from_query
 from agentpath_sdk.gold.model import AnswerCheck, Effect, Extra, GoldPath, Provenance, Status
 from agentpath_sdk.gold.query_text import normalise
@@ -25,6 +26,9 @@ GroupBy: TypeAlias = Literal["query", "agent"]
 
 MAX_RUNS: Final = 100
 """Good runs of one task that are merged; further ones are counted."""
+
+MAX_CALLS: Final = 300
+"""Calls of a run that is merged: nobody wants a longer way repeated."""
 
 _REFERENCES: Final = 20
 
@@ -128,8 +132,11 @@ def promote(
             continue
         about = known(runs.good[0]) if known is not None else Known()
         told = Provenance(kind="promoted", reference=_reference(runs.good), author=author, date=date)
-        path = GoldPath(id=_id(task, taken), status=status, provenance=told)
-        paths.append(_promotion(path, task, runs, about))
+        promotion = _promotion(GoldPath(id="?", status=status, provenance=told), task, runs, about)
+        if sum(map(states, promotion.path.steps)) > MAX_STATES:
+            skipped["the merged path is too large for a gold file"] += len(runs.good)
+            continue
+        paths.append(replace(promotion, path=replace(promotion.path, id=_id(task, taken))))
     return Promotions(paths=tuple(paths), skipped={reason: count for reason, count in skipped.items() if count})
 
 
@@ -169,6 +176,8 @@ def _file(runs: _Runs, trajectory: Trajectory, reached: Reached, skipped: Counte
         skipped["the recording is not complete"] += 1
     elif trajectory.stop_reason not in ("finished", "unknown"):
         skipped[f"the run did not finish ({trajectory.stop_reason})"] += 1
+    elif len(trajectory.steps) > MAX_CALLS:
+        skipped[f"the run has more than {MAX_CALLS} calls"] += 1
     elif len(runs.good) >= MAX_RUNS:
         runs.left_over += 1
     else:
