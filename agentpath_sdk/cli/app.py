@@ -167,7 +167,7 @@ def calibrate(
         str, typer.Option("--task", help="Key of the record that names its task. Default: task_id, then the gold path.")
     ] = "task_id",
     force: Annotated[
-        bool, typer.Option("--force", help="Fit even to fewer than 50 tasks or 20 of an outcome.")
+        bool, typer.Option("--force", help="Fit to fewer than 50 tasks, or 20 of an outcome.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -16,6 +16,7 @@ from agentpath_sdk.cli.golds import Golds
 from agentpath_sdk.cli.inputs import Inputs
 from agentpath_sdk.cli.run import ScoredRun
 from agentpath_sdk.errors import ConfigurationError, FileFormatError
+from agentpath_sdk.gold.query_text import normalise
 from agentpath_sdk.scoring.calibration import Calibration, Example, calibrate
 from agentpath_sdk.scoring.calibration_auc import Area
 from agentpath_sdk.scoring.calibration_file import write_calibration
@@ -73,7 +74,7 @@ class _Gathered:
     skipped: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, run: ScoredRun, task: str | None, settings: ScoringSettings) -> None:
-        task = task or _task_of_gold(run) or run.trajectory.query
+        task = task or _task_of_gold(run) or normalise(run.trajectory.query or "") or None
         why = _unusable(run, task, settings)
         if why is not None or task is None:
             self.skipped[why or _NO_TASK] += 1
@@ -112,8 +113,11 @@ def _task_of_record(item: ReadItem, key: str) -> str | None:
 
 
 def _task_of_gold(run: ScoredRun) -> str | None:
-    """Return the gold path's id where it stands for one task; a path for all of an agent's runs does not."""
-    return None if run.gold_path is None or run.gold_match == "agent" else run.gold_path.id
+    """Return the gold path's id where it stands for one task.
+
+    A path for all of an agent's runs does not, and a record's own is named after the record: its query tells.
+    """
+    return None if run.gold_path is None or run.gold_match in ("agent", "record") else run.gold_path.id
 
 
 def _write(result: Calibration, output: Path) -> None:
