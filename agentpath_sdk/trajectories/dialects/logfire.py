@@ -35,8 +35,10 @@ def _role(span: SpanRecord) -> Role | None:
     attributes = span.attributes
     if span.scope == _AGENTS_SDK:
         template = str(attributes.get(_TEMPLATE, ""))
-        found: Role = next((role for start, role in _TEMPLATES if template.startswith(start)), "unsaid")
-        return found
+        for start, role in _TEMPLATES:
+            if template.startswith(start):
+                return role
+        return "unsaid"
     instrumented = span.scope == "logfire" and attributes.get("logfire.span_type") == "span"
     return "function" if instrumented and "gen_ai.operation.name" not in attributes else "unsaid"
 
