@@ -166,9 +166,7 @@ def calibrate(
     task: Annotated[
         str, typer.Option("--task", help="Key of the record that names its task. Default: task_id, then the gold path.")
     ] = "task_id",
-    force: Annotated[
-        bool, typer.Option("--force", help="Fit to fewer than 50 tasks, or 20 of an outcome.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Fit to fewer than 50 tasks, or 20 of an outcome.")] = False,
     as_json: Json = False,
 ) -> None:
     """Fit weights and threshold of the score to runs with known outcomes."""
