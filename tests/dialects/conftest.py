@@ -10,9 +10,8 @@ from agentpath_sdk._guard import HEALTH
 
 
 @pytest.fixture(autouse=True)
-def no_faults(request: pytest.FixtureRequest) -> Iterator[None]:
+def no_faults() -> Iterator[None]:
     before = HEALTH.counts()
     yield
-    if request.node.get_closest_marker("faults_expected") is None:
-        after = HEALTH.counts()
-        assert {k: v for k, v in after.items() if k.startswith("fault.dialects") and v != before.get(k, 0)} == {}
+    after = HEALTH.counts()
+    assert {k: v for k, v in after.items() if k.startswith("fault.dialects") and v != before.get(k, 0)} == {}

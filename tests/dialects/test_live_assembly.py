@@ -1,4 +1,4 @@
-"""Spans of other instrumentations, as they arrive one by one, end in the trajectories that reading them at once gives."""
+"""Foreign spans, as they arrive one by one, end in the trajectories that reading them at once gives."""
 
 from __future__ import annotations
 

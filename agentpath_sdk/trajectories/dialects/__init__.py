@@ -25,6 +25,7 @@ from agentpath_sdk.trajectories.dialects.mcp import MCP
 from agentpath_sdk.trajectories.dialects.mlflow import MLFLOW
 from agentpath_sdk.trajectories.dialects.openinference import OPENINFERENCE
 from agentpath_sdk.trajectories.dialects.openlit import OPENLIT
+from agentpath_sdk.trajectories.dialects.otel import OTEL
 from agentpath_sdk.trajectories.dialects.pydantic_ai import PYDANTIC_AI
 from agentpath_sdk.trajectories.dialects.traceloop import TRACELOOP
 from agentpath_sdk.trajectories.dialects.vercel import VERCEL
@@ -102,6 +103,8 @@ def spoken(span: SpanRecord) -> tuple[Role, tuple[Dialect, ...]]:
         if found is not None:
             role = found if role == "unsaid" else role
             speakers.append(dialect)
+    if speakers:
+        speakers.append(OTEL)
     return ("none" if role == "unsaid" else role), tuple(speakers)
 
 
