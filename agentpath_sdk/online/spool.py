@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard, cast
 
 from agentpath_sdk._guard import HEALTH, guard
 from agentpath_sdk.online.clock import SYSTEM_CLOCK, Clock
@@ -236,8 +237,10 @@ class Spool:
 def _is_answer(answer: Any) -> TypeGuard[ExportResult]:
     if not isinstance(answer, ExportResult):
         return False
-    again: tuple[Any, ...] = answer.retry
+    again: Any = answer.retry
     after: Any = answer.retry_after_seconds
-    return all(isinstance(record, ScoreRecord) for record in again) and (
-        after is None or (isinstance(after, int | float) and not math.isnan(after))
+    return (
+        isinstance(again, list | tuple)
+        and all(isinstance(record, ScoreRecord) for record in cast("Sequence[Any]", again))
+        and (after is None or (isinstance(after, int | float) and not math.isnan(after)))
     )

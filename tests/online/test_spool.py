@@ -78,7 +78,7 @@ def test_an_exporter_that_raises_loses_nothing_and_is_counted(clock: ManualClock
 
 @pytest.mark.parametrize(
     "answer",
-    [None, True, 5, ExportResult(retry=("x",)), ExportResult(retry_after_seconds="soon")],  # type: ignore[arg-type]
+    [None, True, 5, ExportResult(retry=("x",)), ExportResult(retry=5), ExportResult(retry_after_seconds="soon")],  # type: ignore[arg-type]
     ids=repr,
 )
 def test_an_answer_that_is_none_is_counted_and_nothing_is_sent_twice(clock: ManualClock, answer: object) -> None:
