@@ -39,7 +39,8 @@ class Health:
     """Counters of everything that went wrong or was dropped, by a dotted name of low cardinality."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # Re-entrant: a signal handler or finaliser may end a span while its own thread counts.
+        self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
         self._logged_at: dict[str, float] = {}
         self.raise_faults = False
@@ -73,7 +74,7 @@ class Health:
 
     def reset(self) -> None:
         """Forget everything; for tests and for a forked child."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._counts.clear()
         self._logged_at.clear()
 

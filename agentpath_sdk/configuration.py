@@ -45,6 +45,8 @@ Gold: TypeAlias = "str | os.PathLike[str] | GoldPath | Iterable[str | os.PathLik
 _GOLD_VARIABLE: Final = "AGENTPATH_GOLD"
 """Files and folders of gold paths, separated like PATH."""
 
+_LONGEST_SECONDS: Final = 86_400.0
+
 _logger = logging.getLogger("agentpath_sdk")
 _lock = threading.RLock()
 _handle: Handle | None = None
@@ -76,12 +78,12 @@ class Handle:
         whole (as runs traced by this SDK are). The application's trace, log and metric providers are
         flushed too, since scores leave through them.
         """
-        deadline = time.monotonic() + timeout
         sent = False
         with guard("configure.flush"):
+            deadline = time.monotonic() + timeout
             sent = self.pipeline.flush(timeout)
-        for provider in self._providers:
-            sent = _flush_provider(provider, max(deadline - time.monotonic(), 0.0)) and sent
+            for provider in self._providers:
+                sent = _flush_provider(provider, max(deadline - time.monotonic(), 0.0)) and sent
         return sent
 
     def shutdown(self, timeout: float | None = None) -> bool:
@@ -403,7 +405,7 @@ def _flush_provider(provider: object, seconds: float) -> bool:
     if force_flush is None:
         return True
     with guard("configure.flush"):
-        return force_flush(int(seconds * 1e3)) is not False
+        return force_flush(int(min(seconds, _LONGEST_SECONDS) * 1e3)) is not False
     return False
 
 

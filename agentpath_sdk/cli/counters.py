@@ -13,6 +13,8 @@ COUNTER_MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "fault.tracing.*": "a fault of the tracer; the agent went on, the span or its content is missing",
         "fault.integration.*": "a framework's integration failed; its calls may be missing",
+        "fault.dialects.load": "a package's span vocabulary (entry point agentpath_dialects) could not be loaded",
+        "fault.dialects.*": "a span vocabulary failed on a span; that fact of the span is missing",
         "fault.langchain.*": "a callback of the LangChain handler failed; that call may be missing",
         "fault.outcome.*": "a word given by record_outcome() did not reach the pipeline",
         "fault.online.redaction": "a redaction rule failed; the content was left out",

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.sdk.trace import ReadableSpan
 
 from agentpath_sdk import semconv
@@ -25,6 +26,9 @@ RUN_OPERATIONS: Final = frozenset({semconv.OP_INVOKE_AGENT, "invoke_workflow"})
 
 _KEY, *_FURTHER_KEYS = VOCABULARY
 _PLAIN_KEPT: Final = 2_048
+_HEAVY: Final = 8_192
+"""Characters from which a plain span is not kept aside as it is: all of the process's spans may be as large."""
+_SHORT: Final = 256
 _LOSSES_KEPT: Final = 65_536
 
 
@@ -34,8 +38,9 @@ class Intake:
     ``started`` and ``offer`` run on the user's threads: no lock, no loop, no copy. A plain span (no agent
     vocabulary) matters only as a link between an agent and its tools: it is queued when an agent's span
     was seen to start in its trace; else the latest few thousand are kept aside for an agent's span that
-    turns up later, as happens behind a batch exporter. When the queue is full the span is dropped, and
-    its trace is reported by ``losses``, so that it is never scored as if it were whole.
+    turns up later, as happens behind a batch exporter; large ones without their long values. When the
+    queue is full the span is dropped, and its trace is reported by ``losses``, so that it is never scored
+    as if it were whole.
 
     For the reader: ``drain`` first, then ``starts`` and ``losses``. Whatever happened before a drained
     span ended is then certain to be known.
@@ -96,7 +101,7 @@ class Intake:
         if _KEY not in attributes and attributes.keys().isdisjoint(_FURTHER_KEYS):
             if not known:
                 if span.parent is not None:
-                    self._plain.append(span)
+                    self._plain.append(_slim(span, attributes) if _is_heavy(raw, attributes) else span)
                 return False
         elif attributes.get(_KEY) == semconv.OP_EVALUATION:
             return False
@@ -171,3 +176,38 @@ def attributes_of(span: ReadableSpan) -> Mapping[str, Any]:
 
 def _speaks(attributes: Mapping[str, Any]) -> bool:
     return _KEY in attributes or not attributes.keys().isdisjoint(_FURTHER_KEYS)
+
+
+def _is_heavy(span: Any, attributes: Mapping[str, Any]) -> bool:
+    # Exact types, for speed: this runs for most spans of the process. The SDK stores no others.
+    weight = 0
+    for value in attributes.values():
+        kind = value.__class__
+        if kind is str:
+            weight += len(value)
+        elif kind is tuple or kind is bytes:
+            weight += _SHORT * len(value)
+    return weight > _HEAVY or bool(getattr(span, "_events", ()))
+
+
+def _slim(span: ReadableSpan, attributes: Mapping[str, Any]) -> ReadableSpan:
+    """Return the span with its place and its short values only; what is left out counts as dropped."""
+    kept = {name: value for name, value in attributes.items() if not _is_long(value)}
+    slim = BoundedAttributes(attributes=kept)
+    slim.dropped = span.dropped_attributes + len(attributes) - len(kept)
+    return ReadableSpan(
+        name=span.name,
+        context=span.context,
+        parent=span.parent,
+        resource=span.resource,
+        attributes=slim,
+        kind=span.kind,
+        status=span.status,
+        start_time=span.start_time,
+        end_time=span.end_time,
+        instrumentation_scope=span.instrumentation_scope,
+    )
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, tuple) or (isinstance(value, str | bytes) and len(value) > _SHORT)

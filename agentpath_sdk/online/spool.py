@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeGuard, cast
 
 from agentpath_sdk._guard import HEALTH, guard
 from agentpath_sdk.online.clock import SYSTEM_CLOCK, Clock
@@ -166,7 +168,7 @@ class Spool:
         """Return whether all of ``batch`` is off our hands; else it waits again."""
         records = tuple(waiting.record for waiting in batch)
         try:
-            result = self._exporter.export(records)
+            result = self._understood(self._exporter.export(records))
         except BaseException as error:
             HEALTH.fault(f"spool.{self.name}", error)
             self._settle(batch, ExportResult(retry=records))
@@ -174,6 +176,13 @@ class Spool:
                 raise
             return False
         return self._settle(batch, result)
+
+    def _understood(self, answer: Any) -> ExportResult:
+        """Return ``answer``; one that is no answer counts as "all sent", since another try might send all twice."""
+        if _is_answer(answer):
+            return answer
+        HEALTH.fault(f"spool.{self.name}", TypeError("export() returned no ExportResult"))
+        return ExportResult()
 
     def _settle(self, batch: tuple[_Waiting, ...], result: ExportResult) -> bool:
         retry_ids = {record.id for record in result.retry}
@@ -203,7 +212,7 @@ class Spool:
 
     def _backoff(self, retry_after: float | None) -> float:
         seconds = min(_FIRST_BACKOFF_SECONDS * 2 ** min(self._failures - 1, 16), _LONGEST_BACKOFF_SECONDS)
-        return seconds if retry_after is None else max(retry_after, 0.0)
+        return seconds if retry_after is None else min(max(retry_after, 0.0), self._give_up_seconds)
 
     def _drop(self, amount: int) -> None:
         self._dropped += amount
@@ -223,3 +232,15 @@ class Spool:
             HEALTH.note(f"spool.{self.name}", f"{left} score records were not sent before shutdown")
         with guard(f"spool.{self.name}"):
             self._exporter.shutdown(1.0)
+
+
+def _is_answer(answer: Any) -> TypeGuard[ExportResult]:
+    if not isinstance(answer, ExportResult):
+        return False
+    again: Any = answer.retry
+    after: Any = answer.retry_after_seconds
+    return (
+        isinstance(again, list | tuple)
+        and all(isinstance(record, ScoreRecord) for record in cast("Sequence[Any]", again))
+        and (after is None or (isinstance(after, int | float) and not math.isnan(after)))
+    )

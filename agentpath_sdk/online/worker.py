@@ -14,6 +14,9 @@ __all__ = ["Worker"]
 _DEEP_SLEEP_SECONDS: Final = 1.0
 """A wait of at least this long is ended by ``wake``; shorter ones simply end."""
 
+_LONGEST_WAIT_SECONDS: Final = 86_400.0
+"""The platform refuses to wait for infinity."""
+
 
 class Worker:
     """Calls ``turn`` on a thread of its own, started by the first ``wake``.
@@ -66,6 +69,7 @@ class Worker:
         Without a thread (``background=False``, or at interpreter exit, when none can be started) the
         turn runs on the calling thread.
         """
+        timeout = min(timeout, _LONGEST_WAIT_SECONDS)
         if threading.current_thread() is self._thread:
             return False  # asked from inside a turn: waiting would be for ever
         with self._condition:
@@ -89,7 +93,7 @@ class Worker:
             self._condition.notify_all()
         if thread is None or thread is threading.current_thread():
             return True
-        thread.join(timeout)
+        thread.join(min(timeout, _LONGEST_WAIT_SECONDS))
         return not thread.is_alive()
 
     def _ensure_thread(self) -> bool:
@@ -152,5 +156,5 @@ class Worker:
             self.idle = seconds >= _DEEP_SLEEP_SECONDS
             # Between the turn and this line work may have come whose giver saw idle still False.
             if not (self.idle and self._pending()):
-                self._condition.wait(seconds)
+                self._condition.wait(min(seconds, _LONGEST_WAIT_SECONDS))
             self.idle = False

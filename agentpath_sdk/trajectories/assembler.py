@@ -11,11 +11,10 @@ from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.settings import OnlineSettings
 from agentpath_sdk.trajectories.dialects import spoken
 from agentpath_sdk.trajectories.model import Trajectory
-from agentpath_sdk.trajectories.open_trace import RUNS, OpenTrace
+from agentpath_sdk.trajectories.open_trace import MAYBE_CALLS, RUNS, OpenTrace
 from agentpath_sdk.trajectories.reconstruct import Reconstruction, reconstruct_trace
 from agentpath_sdk.trajectories.remembered import Remembered
 from agentpath_sdk.trajectories.span_record import SpanRecord
-from agentpath_sdk.trajectories.tree import CALLS
 
 __all__ = ["AssembledRun", "Assembler", "Cause"]
 
@@ -96,7 +95,7 @@ class Assembler:
             role = trace.add(record, history=self._keep_history)
             run = trace.run_above(record.span_id)
             if run is None:
-                if role in CALLS:
+                if role in MAYBE_CALLS:
                     trace.homeless = True
                 if trace.homeless:
                     _put_last(self._homeless, trace.trace_id, now)
@@ -288,6 +287,10 @@ class Assembler:
         if runs or homeless:
             told = reconstruct_trace(trace.records(() if homeless else runs), dropped=trace.dropped)
             wanted = _wanted(trace, told, runs, homeless=homeless)
+            # What looked like a run of its own may be part of one further out, which takes more spans to tell.
+            if not homeless and (further_out := wanted & trace.runs.keys() - set(runs)):
+                told = reconstruct_trace(trace.records({*runs, *further_out}), dropped=trace.dropped)
+                wanted = _wanted(trace, told, runs, homeless=homeless)
             if cause == "counted" and not _all_complete(told, wanted):
                 return []  # counted one by one all had come, taken together one has not
             found = [self._emit(trace, t, cause, told) for t in told.trajectories if t.span_id in wanted]
@@ -372,6 +375,12 @@ def _wanted(trace: OpenTrace, told: Reconstruction, runs: Collection[str], *, ho
     """Return which trajectories to give out: those of ``runs`` and, for calls without a run span above them, those
     that have no run span, and those that such calls were added to."""
     wanted = {run for run in (_resolve(trace, told, run) for run in runs) if run is not None}
+    # A run whose own span is no agent's (a chain inside a tool) comes with the one around it.
+    wanted |= {
+        run
+        for run in (trajectory.span_id or "" for trajectory in told.trajectories)
+        if run not in trace.runs and not wanted.isdisjoint(trace.upwards(run))
+    }
     if homeless:
         for trajectory in told.trajectories:
             run = trajectory.span_id or ""

@@ -11,11 +11,16 @@ from agentpath_sdk.trajectories.dialects.dialect import Dialect, Role, read
 from agentpath_sdk.trajectories.span_record import SpanRecord
 from agentpath_sdk.trajectories.tree import CALLS
 
-__all__ = ["RUNS", "OpenTrace"]
+__all__ = ["MAYBE_CALLS", "RUNS", "OpenTrace"]
 
 RUNS: Final[frozenset[Role]] = frozenset(("agent", "workflow"))
+MAYBE_CALLS: Final[frozenset[Role]] = frozenset((*CALLS, "function", "invoker"))
+"""What is a call, or may prove to be one."""
+
+_ROOT_RUNS: Final[frozenset[Role]] = frozenset(("chain", "function"))
 # Texts at least this long are worth a look for an equal one in the span before (tool definitions, instructions).
 _SHARED_FROM: Final = 256
+_CHAIN_TEXT: Final = 4_096
 
 
 @dataclass(slots=True, eq=False)
@@ -62,10 +67,14 @@ class OpenTrace:
         if role == "none":
             self._add_place(record)
             return role
-        self.spans[record.span_id] = self._slim(record, speakers, history=history) if role == "model" else record
-        if role in CALLS:
+        if role == "model":
+            record = self._slim(record, speakers, history=history)
+        elif role == "chain" and record.parent_span_id is not None:
+            record = _without_long_texts(record)
+        self.spans[record.span_id] = record
+        if role in MAYBE_CALLS and not (role == "function" and record.parent_span_id is None):
             self.calls.add(record.span_id)
-        elif role in RUNS:
+        elif role in RUNS or (role in _ROOT_RUNS and record.parent_span_id is None):
             self.runs[record.span_id] = read(speakers, "run_calls", record)
             if record.span_id in self.started:
                 self.started.discard(record.span_id)
@@ -188,3 +197,9 @@ class OpenTrace:
             for group in (self.calls, self.closing, self.fresh, self.tracked):
                 group.discard(span_id)
         return forgotten
+
+
+def _without_long_texts(record: SpanRecord) -> SpanRecord:
+    """Return an inner chain's span without the state that it was given whole: each node of a graph repeats it."""
+    kept = {k: v for k, v in record.attributes.items() if not (isinstance(v, str) and len(v) > _CHAIN_TEXT)}
+    return replace(record, attributes=kept)

@@ -11,6 +11,7 @@ from agentpath_sdk import semconv
 from agentpath_sdk.trajectories.dialects.dialect import Answer, Request
 from agentpath_sdk.trajectories.dialects.genai import GENAI
 from agentpath_sdk.trajectories.dialects.messages import Message
+from agentpath_sdk.trajectories.dialects.otel import OTEL
 from agentpath_sdk.trajectories.requests import turn_fact
 from agentpath_sdk.trajectories.span_record import SpanRecord
 from agentpath_sdk.trajectories.tree import CALLS, Node, add_child, below
@@ -153,4 +154,4 @@ def _node(request: Request, answer: Answer, *, like: SpanRecord, key: str, start
         resource=like.resource,
         attribute_limit=like.attribute_limit,
     )
-    return Node(record=record, role="tool", speakers=(GENAI,), told=True)
+    return Node(record=record, role="tool", speakers=(GENAI, OTEL), told=True)

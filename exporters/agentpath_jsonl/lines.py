@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -136,7 +136,8 @@ def _lock(descriptor: int) -> None:
 def _unlock(descriptor: int) -> None:
     # Closing is not enough: a child forked in between holds the same lock through its copy of the descriptor.
     if fcntl is not None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def _last_byte(descriptor: int, size: int) -> bytes:

@@ -219,6 +219,15 @@ def test_a_rule_of_the_application_redacts_what_is_traced_until_shutdown(app: Ap
     assert redaction.redact({"x": 1}) == {"x": 1}
 
 
+@pytest.mark.parametrize("timeout", [float("inf"), 1e300])
+def test_flush_may_be_told_to_wait_as_long_as_it_takes(app: App, timeout: float) -> None:
+    handle = app.configure()
+    planner("q")
+    assert flush(timeout)
+    assert len(app.scores.records) == 1
+    assert handle.shutdown(timeout)
+
+
 def test_after_shutdown_agents_run_and_nothing_is_scored(app: App) -> None:
     handle = app.configure()
     handle.shutdown()

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
+from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
-from agentpath_sdk.online.intake import attributes_of
+from agentpath_sdk.online.intake import Intake, attributes_of
 
 from .conftest import Bench
 
@@ -49,6 +50,31 @@ def test_links_of_an_agent_that_is_discovered_late_are_found_again(make_bench: C
     bench.pass_time(0)
     (record,) = bench.pass_time(5)
     assert (record.agent, record.steps, record.completeness) == ("planner", 1, "complete")
+
+
+def test_spans_kept_aside_hold_on_to_no_large_values() -> None:
+    """They may be any of the process's spans, and nobody may ever ask for them."""
+    tracer = TracerProvider(shutdown_on_exit=False).get_tracer("t")
+    parent = trace.set_span_in_context(tracer.start_span("request"))
+    intake = Intake(capacity=10, traces=10, worker=SimpleNamespace(idle=False))  # type: ignore[arg-type] # a stand-in
+
+    def kept_aside(text: str, *, event: bool = False) -> list[Any]:
+        span: Any = tracer.start_span("query", parent, attributes={"db.system": "x", "db.statement": text, "n": 1})
+        if event:
+            span.add_event("log", {"text": text})
+        span.end()
+        assert intake.offer(span) is False
+        return [kept for kept in intake._plain if kept.context == span.context]
+
+    (small,) = kept_aside("select 1")
+    assert small.attributes["db.statement"] == "select 1"
+    for large in (*kept_aside("x" * 100_000), *kept_aside("x" * 1_000, event=True)):
+        assert dict(large.attributes) == {"db.system": "x", "n": 1}
+        assert large.dropped_attributes == 1
+        assert not large.events
+        assert large.parent is not None
+        assert large.start_time
+        assert large.end_time
 
 
 def test_many_threads_lose_nothing(make_bench: Callable[..., Bench]) -> None:

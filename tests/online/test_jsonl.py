@@ -155,6 +155,20 @@ def test_the_files_of_a_run_are_readable_by_their_owner_only(tmp_path: Path) -> 
     assert (tmp_path / "s.jsonl").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="open files cannot be counted here")
+def test_a_file_system_without_locks_costs_no_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exporter = JsonlScoreExporter(tmp_path / "s.jsonl")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("agentpath_jsonl.lines.fcntl.flock", refuse)
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(5):
+        assert exporter.export((score_record(),)).retry == (score_record(),)
+    assert len(os.listdir("/dev/fd")) == before
+
+
 def traced(path: Path) -> TracerProvider:
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(JsonlSpanExporter(path)))

@@ -76,6 +76,42 @@ def test_an_exporter_that_raises_loses_nothing_and_is_counted(clock: ManualClock
     assert exporter.records == [score_record()]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [None, True, 5, ExportResult(retry=("x",)), ExportResult(retry=5), ExportResult(retry_after_seconds="soon")],  # type: ignore[arg-type]
+    ids=repr,
+)
+def test_an_answer_that_is_none_is_counted_and_nothing_is_sent_twice(clock: ManualClock, answer: object) -> None:
+    """The commonest mistake in an exporter of one's own is to return nothing."""
+    got: list[ScoreRecord] = []
+
+    class Exporter(RecordingExporter):
+        def export(self, records: tuple[ScoreRecord, ...]) -> ExportResult:
+            got.extend(records)
+            return answer  # type: ignore[return-value] # the mistake
+
+    exporter = Exporter()
+    spool = spool_for(exporter, clock)
+    records = [score_record(f"{n:016x}") for n in (1, 2)]
+    before = HEALTH.counts().get("fault.spool.test", 0)
+    for record in records:
+        spool.offer(record)
+        spool.step()
+    assert HEALTH.counts()["fault.spool.test"] == before + 2
+    assert got == records
+    assert spool.shutdown(1.0)
+    assert exporter.closed
+
+
+@pytest.mark.parametrize("wait", [float("inf"), 1e300])
+def test_a_destination_cannot_put_a_record_off_for_ever(clock: ManualClock, wait: float) -> None:
+    spool = spool_for(
+        RecordingExporter(lambda r: ExportResult(retry=r, retry_after_seconds=wait)), clock, give_up_seconds=60.0
+    )
+    spool.offer(score_record())
+    assert spool.step() == pytest.approx(60.0)
+
+
 def test_only_the_part_that_failed_is_sent_again(clock: ManualClock) -> None:
     first, second = score_record("1" * 16), score_record("2" * 16)
     refuse = [second.id]

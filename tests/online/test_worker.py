@@ -86,3 +86,13 @@ def test_asking_from_inside_a_turn_does_not_wait_for_ever() -> None:
     assert worker.run_now(2.0)
     assert set(answers) == {False}
     worker.stop(2.0)
+
+
+def test_waiting_without_limit_is_possible() -> None:
+    """The platform itself refuses to wait for infinity, or for 1e300 seconds."""
+    for background in (True, False):
+        worker = Worker(lambda: float("inf"), name="patient", pending=lambda: False, background=background)
+        assert worker.run_now(float("inf"))
+        worker.wake()
+        assert worker.run_now(1e300)
+        assert worker.stop(1e300)

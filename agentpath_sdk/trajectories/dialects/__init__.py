@@ -25,12 +25,13 @@ from agentpath_sdk.trajectories.dialects.mcp import MCP
 from agentpath_sdk.trajectories.dialects.mlflow import MLFLOW
 from agentpath_sdk.trajectories.dialects.openinference import OPENINFERENCE
 from agentpath_sdk.trajectories.dialects.openlit import OPENLIT
+from agentpath_sdk.trajectories.dialects.otel import OTEL
 from agentpath_sdk.trajectories.dialects.pydantic_ai import PYDANTIC_AI
 from agentpath_sdk.trajectories.dialects.traceloop import TRACELOOP
 from agentpath_sdk.trajectories.dialects.vercel import VERCEL
 from agentpath_sdk.trajectories.span_record import SpanRecord
 
-__all__ = ["BUILT_IN", "active", "spoken"]
+__all__ = ["BUILT_IN", "active", "marks", "spoken"]
 
 BUILT_IN: Final[tuple[Dialect, ...]] = (
     GOOGLE_ADK,
@@ -74,28 +75,36 @@ def active() -> tuple[Dialect, ...]:
 
 
 @cache
-def _marks() -> tuple[frozenset[str], bool]:
-    """Return all marks, and whether any vocabulary but the one in span events is asked without a mark."""
+def marks() -> frozenset[str]:
+    """Return the attributes by which spans are known to speak any vocabulary: a span with none of them and without
+    events says nothing (unless a vocabulary of another package asks for every span)."""
+    return frozenset(mark for dialect in active() for mark in dialect.marks)
+
+
+@cache
+def _known() -> tuple[tuple[Dialect, ...], frozenset[str], bool]:
+    """Return vocabularies, marks, and whether any but the one in span events wants to be asked without a mark."""
     dialects = active()
-    unmarked = any(not dialect.marks and dialect is not GENAI_EVENTS for dialect in dialects)
-    return frozenset(mark for dialect in dialects for mark in dialect.marks), unmarked
+    return dialects, marks(), any(not dialect.marks and dialect is not GENAI_EVENTS for dialect in dialects)
 
 
 def spoken(span: SpanRecord) -> tuple[Role, tuple[Dialect, ...]]:
     """Return what ``span`` is to a trajectory and the vocabularies it speaks, in order of precedence."""
     attributes = span.attributes
-    marks, unmarked = _marks()
-    if not unmarked and not span.events and marks.isdisjoint(attributes):
+    dialects, known, unmarked = _known()
+    if not unmarked and not span.events and known.isdisjoint(attributes):
         return "none", ()
     role: Role = "unsaid"
     speakers: list[Dialect] = []
-    for dialect in active():
+    for dialect in dialects:
         if dialect.marks and dialect.marks.isdisjoint(attributes):
             continue
         found = _role_in(dialect, span)
         if found is not None:
             role = found if role == "unsaid" else role
             speakers.append(dialect)
+    if speakers:
+        speakers.append(OTEL)
     return ("none" if role == "unsaid" else role), tuple(speakers)
 
 

@@ -20,9 +20,9 @@ from agentpath_sdk.trajectories.dialects.langchain_metadata import UNNAMED
 from agentpath_sdk.trajectories.dialects.results import call_id_in, error_in, result_in
 from agentpath_sdk.trajectories.model import Outcome, StopReason
 from agentpath_sdk.trajectories.shapes import as_list, as_object
-from agentpath_sdk.trajectories.span_record import SpanEvent, SpanRecord
+from agentpath_sdk.trajectories.span_record import SpanRecord
 
-__all__ = ["CONTROL_FLOW", "GENAI", "HANDOFF_ERRORS", "LIMIT_ERRORS", "exception_event"]
+__all__ = ["CONTROL_FLOW", "GENAI", "HANDOFF_ERRORS", "LIMIT_ERRORS"]
 
 _WORKFLOW: Final = "invoke_workflow"
 # Names that say nothing: openai-agents-v2 writes this one on every tool span.
@@ -182,28 +182,9 @@ def _lossy(span: SpanRecord) -> bool | None:
     return True if span.scope == "agent_framework" else None
 
 
-def exception_event(span: SpanRecord) -> SpanEvent | None:
-    """Return the last ``exception`` event of ``span``: the one that left it."""
-    return next((event for event in reversed(span.events) if event.name == "exception"), None)
-
-
-def _error_type(span: SpanRecord) -> str | None:
-    said = span.attributes.get(semconv.ERROR_TYPE)
-    event = exception_event(span)
-    found = event.attributes.get("exception.type") if event is not None and span.status == "error" else None
-    # With its module, where that is told: a user's class may have the name of a framework's.
-    if found and (said is None or said == "_OTHER" or str(found).endswith(f".{said}")):
-        return str(found)
-    return None if said is None else str(said)
-
-
 def _error_message(span: SpanRecord) -> str | None:
     said = span.attributes.get(semconv.STEP_ERROR_MESSAGE)
-    if said is not None:
-        return str(said)
-    event = exception_event(span) if span.status == "error" else None
-    found = event.attributes.get("exception.message") if event is not None else None
-    return str(found) if found else span.status_message
+    return None if said is None else str(said)
 
 
 def _outcome(span: SpanRecord) -> Outcome | None:
@@ -300,7 +281,6 @@ GENAI: Final = Dialect(
     lossy=_lossy,
     framework_tool=_framework_tool,
     target=_target,
-    error_type=_error_type,
     error_message=_error_message,
     identity=attribute(semconv.STEP_IDENTITY),
     partial_items=attribute(semconv.STEP_PARTIAL_ITEMS),

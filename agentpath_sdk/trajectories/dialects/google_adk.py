@@ -37,7 +37,8 @@ def _role(span: SpanRecord) -> Role | None:
 def _said(name: str) -> Any:
     def read(span: SpanRecord) -> Any:
         said = span.attributes.get(name)
-        return None if said is None or (said in _NOTHING and not _captures(span)) else said
+        hidden = isinstance(said, str) and said in _NOTHING and not _captures(span)
+        return None if hidden else said
 
     return read
 
