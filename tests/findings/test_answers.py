@@ -153,6 +153,7 @@ def test_what_is_wrong_with_them_is_said(written: object) -> None:
 def test_a_number_with_a_unit_judges_the_answer() -> None:
     check = AnswerCheck(expected=5, matcher="number", unit="km", rel_tolerance=0.01)
     assert answer_passes(check, "It is 5.02 km away") is True
+    pytest.importorskip("pint", reason="needs the extra units")
     assert answer_passes(check, "It is 5.02 away") is False
 
 
