@@ -34,6 +34,7 @@ from agentpath_sdk.scoring.score import Mode
 from agentpath_sdk.scoring.scorer import score_best
 from agentpath_sdk.settings import OnlineSettings, Settings, TracingSettings, resolve
 from agentpath_sdk.tracing import outcomes
+from agentpath_sdk.tracing.frameworks import INTEGRATIONS
 from agentpath_sdk.tracing.recorder import get_recorder
 from agentpath_sdk.trajectories.model import GoalWord
 
@@ -352,6 +353,8 @@ def _detached() -> Handle:
 def trace_with(settings: TracingSettings, provider: TracerProvider | None) -> Callable[[], None]:
     """Have the decorators and handlers trace so; return a function that puts everything back."""
     global _traced_with
+    # Now, at set-up: a fork while another thread imports leaves the child waiting for that import for ever.
+    INTEGRATIONS.all()
     recorder = get_recorder()
     settings_before, provider_before = recorder.settings, _traced_with
     recorder.settings = settings
