@@ -29,17 +29,23 @@ Step: TypeAlias = Mapping[str, Any]
 DATA: Final = Path(__file__).parent / "data"
 _ANSWER: Final = "finish"
 
-# What the tools of tau-bench's airline change; the others look things up, calculate, or hand over to a person.
-_AIRLINE_WRITES: Final = frozenset(
-    {
-        "book_reservation",
-        "cancel_reservation",
-        "send_certificate",
-        "update_reservation_baggages",
-        "update_reservation_flights",
-        "update_reservation_passengers",
-    }
-)
+# The tools of tau-bench's airline; handing over to a person changes no data.
+_AIRLINE_EFFECTS: Final[Mapping[str, Effect]] = {
+    "book_reservation": "write",
+    "calculate": "read",
+    "cancel_reservation": "write",
+    "get_reservation_details": "read",
+    "get_user_details": "read",
+    "list_all_airports": "read",
+    "search_direct_flight": "read",
+    "search_onestop_flight": "read",
+    "send_certificate": "write",
+    "think": "read",
+    "transfer_to_human_agents": "read",
+    "update_reservation_baggages": "write",
+    "update_reservation_flights": "write",
+    "update_reservation_passengers": "write",
+}
 # Where nothing but looking up is done, a look-up too many is all that can be wasted: it is charged.
 _SEARCH_TOOLS: Final = ("search", "lookup", "click", "reflect")
 _SEARCH_EFFECTS: Final[Mapping[str, Effect]] = dict.fromkeys(_SEARCH_TOOLS, "read")
@@ -83,7 +89,6 @@ def _records(folder: Path, name: str) -> Iterator[Record]:
 
 def _airline_run(record: Record) -> Judged:
     actual = [{**step, "status": "error" if step["error"] else "ok"} for step in record["actual"]]
-    tools = {step["tool"] for step in (*record["gold"], *record["actual"])}
     return Judged(
         task=str(record["task_id"]),
         success=record["success"],
@@ -91,7 +96,7 @@ def _airline_run(record: Record) -> Judged:
         gold=GoldPath(
             id=f"airline-{record['task_id']}",
             steps=tuple(map(_call, record["gold"])),
-            effects={tool: "write" if tool in _AIRLINE_WRITES else "read" for tool in sorted(tools)},
+            effects=_AIRLINE_EFFECTS,
         ),
         reference=record["gold"],
         actual=actual,
