@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 from agentpath_sdk.errors import ConfigurationError
 
 __all__ = [
+    "EFFECT_WEIGHTS",
     "METRICS",
     "WEIGHT_PROFILES",
     "OnlineSettings",
@@ -36,7 +37,11 @@ METRICS: Final = (
     "recall",
     "f1",
     "graded_recall",
+    "write_f1",
+    "way_efficiency",
     "composite",
+    "effect_score",
+    "rules_passed",
     "goal_success",
     "answer_exact",
     "answer_f1",
@@ -57,6 +62,11 @@ WEIGHT_PROFILES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
         ),
     }
 )
+
+EFFECT_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
+    {"write_f1": 0.5, "graded_recall": 0.35, "way_efficiency": 0.15}
+)
+"""Half of ``effect_score`` from what was changed, half from the way there."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,6 +93,8 @@ class ScoringSettings:
 
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHT_PROFILES["balanced"])
     """Weight per metric in the composite; renormalised over the parts that apply."""
+    effect_weights: Mapping[str, float] = field(default_factory=lambda: EFFECT_WEIGHTS)
+    """The same in ``effect_score``, the score of gold paths that say which tools write."""
     good_path: float = 0.8
     """A score of at least this is a good path."""
     position_credit: float = 0.5
@@ -91,6 +103,8 @@ class ScoringSettings:
     """True counts a swap of neighbours as one edit in step order accuracy."""
     terminal_tools: frozenset[str] = frozenset({"response", "finish", "final_answer", "answer", "respond"})
     """Gold steps of these names mean the run's final answer."""
+    score_cache: int = 4_096
+    """Comparisons of a run with a gold path that are kept, for runs that do the same again; 0 = none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,6 +158,8 @@ def resolve(given: Mapping[str, Any], environ: Mapping[str, str] | None = None) 
     weights = values.get("weights", (os.environ if environ is None else environ).get(_ENV_PREFIX + "WEIGHTS"))
     if weights is not None:
         values["weights"] = _weights(weights)
+    if "effect_weights" in values:
+        values["effect_weights"] = _weights(values["effect_weights"])
     known = {field.name for kind in (TracingSettings, ScoringSettings, OnlineSettings) for field in fields(kind)}
     if unknown := sorted(set(values) - known):
         raise ConfigurationError(f"there is no setting {unknown[0]!r}; there are {', '.join(sorted(known))}")

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from agentpath_sdk._guard import HEALTH
+from agentpath_sdk.gold.rules import RuleResult
 from agentpath_sdk.scoring.alignment import Pair
 from agentpath_sdk.scoring.diff import diff_lines
 from agentpath_sdk.scoring.executed import Run, read_any_run
 from agentpath_sdk.scoring.pairs import FAILED_OUTCOMES
+from agentpath_sdk.scoring.parallel import not_together
 from agentpath_sdk.scoring.plan import Plan
 from agentpath_sdk.scoring.reasons import argument_reasons, clean, outcome_words, shortened, well_formed
 from agentpath_sdk.scoring.score import Alignment, Finding, Mode, Rendered, StepMatch
@@ -30,14 +32,24 @@ _KINDS: Final = {
 }
 
 
-def render(plan: Plan, trajectory: Trajectory, pairs: Sequence[Pair] | None, mode: Mode) -> Rendered:
-    """Return findings and alignment; ``pairs`` None = the run follows the gold. Never raises."""
+def render(
+    plan: Plan, trajectory: Trajectory, pairs: Sequence[Pair] | None, mode: Mode, broken: Sequence[RuleResult]
+) -> Rendered:
+    """Return findings and alignment; ``pairs`` None = the run follows the gold. Never raises.
+
+    ``broken`` are the rules that the run broke.
+    """
     try:
         run = read_any_run(plan, trajectory)
         given = [(at, at) for at in range(len(run.calls))] if pairs is None else pairs
         lines = diff_lines(run, given, name_misplaced=mode != "positional")
         words = [_words(run, trajectory, line) for line in lines]
-        return _findings(run, trajectory, lines, words), _alignment(lines, words)
+        found = (
+            *_findings(run, trajectory, lines, words),
+            *not_together(run, given),
+            *_rule_findings(trajectory, broken),
+        )
+        return found, _alignment(plan, lines, words)
     except Exception as error:
         HEALTH.fault("scoring.render", error)
         if HEALTH.raise_faults:
@@ -45,10 +57,11 @@ def render(plan: Plan, trajectory: Trajectory, pairs: Sequence[Pair] | None, mod
         return (), Alignment()
 
 
-def render_without_gold(trajectory: Trajectory) -> Rendered:
+def render_without_gold(trajectory: Trajectory, broken: Sequence[RuleResult] = ()) -> Rendered:
     """Return the findings that need no gold path, and an empty alignment. Never raises."""
     try:
-        return (*_failures(trajectory, set()), *_repeats(trajectory, set()), *_endings(trajectory)), Alignment()
+        found = (*_failures(trajectory, set()), *_repeats(trajectory, set()), *_endings(trajectory))
+        return (*found, *_rule_findings(trajectory, broken)), Alignment()
     except Exception as error:
         HEALTH.fault("scoring.render", error)
         if HEALTH.raise_faults:
@@ -92,12 +105,16 @@ def _clauses(run: Run, trajectory: Trajectory, line: StepMatch) -> str:
     return ", and ".join((first, *rest)) + more
 
 
-def _alignment(lines: Sequence[StepMatch], words: Sequence[str]) -> Alignment:
+def _alignment(plan: Plan, lines: Sequence[StepMatch], words: Sequence[str]) -> Alignment:
+    several = plan.alternative is not None
+    expansion = tuple(well_formed(step.tool) for step in plan.steps) if several else None
     first = _first_divergence(lines)
     if first is None:
-        return Alignment(lines=tuple(lines))
+        return Alignment(lines=tuple(lines), alternative=plan.alternative, expansion=expansion)
     return Alignment(
         lines=tuple(lines),
+        alternative=plan.alternative,
+        expansion=expansion,
         first_divergence="; ".join(filter(None, (words[first], _resynchronised(lines, first)))),
         first_divergence_kind=_value_free(lines[first]),
     )
@@ -134,7 +151,7 @@ def _findings(
     first = _first_divergence(lines)
     found: list[Finding] = []
     for at, line in enumerate(lines):
-        if line.kind == "match":
+        if line.kind == "match" or (line.kind == "extra" and line.run_tool in run.plan.table.free):
             continue
         remarks = ("first divergence", _resynchronised(lines, at)) if at == first else ()
         found.append(
@@ -154,6 +171,18 @@ def _findings(
         found.append(_shorter(len(run.letters), len(run.plan.letters)))
     found += _endings(trajectory)
     return tuple(found)
+
+
+def _rule_findings(trajectory: Trajectory, broken: Sequence[RuleResult]) -> Iterator[Finding]:
+    for result in broken:
+        step = result.steps[0] if result.steps else None
+        yield Finding(
+            kind=f"rule_{result.rule.kind}",
+            message=shortened(clean(result.message), _LONGEST_MESSAGE),
+            step=step,
+            tool=None if step is None else well_formed(trajectory.steps[step].tool),
+            severity=result.rule.severity,
+        )
 
 
 def _shorter(run: int, gold: int) -> Finding:

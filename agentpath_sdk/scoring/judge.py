@@ -12,8 +12,8 @@ from rapidfuzz.distance import LCSseq
 from agentpath_sdk.scoring.alignment import NO_PAIR, SIMILARITY_ONE, Pair, best_chain, best_pairs, longest
 from agentpath_sdk.scoring.executed import Run
 from agentpath_sdk.scoring.pairs import FULL, may_match
-from agentpath_sdk.scoring.plan import NO_CLASS
 from agentpath_sdk.scoring.score import Mode
+from agentpath_sdk.scoring.table import NO_CLASS
 
 __all__ = ["PAIRS_OF", "misplaced"]
 
@@ -119,7 +119,9 @@ def _weighed(run: Run, levels: Sequence[Sequence[Pair]], start: int, gold: int, 
 
 def _weight(run: Run, gold: int, at: int) -> int:
     same = run.classes[at]
-    return run.plan.weight_between(gold, same) if same >= 0 else int(run.verdict(gold, at)[1] * SIMILARITY_ONE + 0.5)
+    if same >= 0:
+        return run.plan.table.weight_between(run.plan.ids[gold], same)
+    return int(run.verdict(gold, at)[1] * SIMILARITY_ONE + 0.5)
 
 
 PAIRS_OF: Final[Mapping[Mode, Callable[[Run], list[Pair]]]] = {

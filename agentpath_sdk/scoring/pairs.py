@@ -50,16 +50,30 @@ def may_match(step: PlanStep, call: ToolCall) -> bool:
 
 
 def compare(step: PlanStep, call: ToolCall) -> Verdict:
-    """Return how the call's arguments compare with the step's. Never raises."""
+    """Return how the call's arguments, and result where the step has a matcher for it, compare. Never raises."""
+    if step.result is not None:
+        return _compare_with_result(step, step.result, call)
     if not step.checked:
         return FULL
     if call.arguments_state != "known":
         return UNKNOWN if call.arguments_state in UNKNOWN_STATES else MISMATCH
-    try:
-        return _compare_known(step, call.arguments)
-    except Exception:
-        # Somebody's own mapping, key or value raised while it was looked at.
-        return MISMATCH
+    passed, total, union = _compare_known(step, call.arguments)
+    return passed, total / union if union else 1.0
+
+
+def _compare_with_result(step: PlanStep, matcher: ArgumentMatcher, call: ToolCall) -> Verdict:
+    """Return the verdict with the result as one more argument."""
+    passed, total, union = True, 0.0, 0
+    if step.checked:
+        if call.arguments_state in UNKNOWN_STATES:
+            return UNKNOWN
+        passed, total, union = False, 0.0, step.compared
+        if call.arguments_state == "known":
+            passed, total, union = _compare_known(step, call.arguments)
+    if call.result_state != "known":
+        return UNKNOWN
+    found = compare_value(matcher, call.result)
+    return passed and found.passed, (total + found.similarity) / (union + 1)
 
 
 def differs(step: PlanStep, call: ToolCall) -> bool:
@@ -78,12 +92,21 @@ def differs(step: PlanStep, call: ToolCall) -> bool:
     return False
 
 
-def _compare_known(step: PlanStep, arguments: Any) -> Verdict:
+def _compare_known(step: PlanStep, arguments: Any) -> tuple[bool, float, int]:
+    """Return whether all arguments pass, the sum of their similarities, and how many there are on either side."""
+    try:
+        return _compare_arguments(step, arguments)
+    except Exception:
+        # Somebody's own mapping, key or value raised while it was looked at.
+        return False, 0.0, 1
+
+
+def _compare_arguments(step: PlanStep, arguments: Any) -> tuple[bool, float, int]:
     given: Mapping[str, Any] | None
     # The exact type first: asking whether something is a Mapping takes longer than all the rest.
     given = cast("dict[str, Any]", arguments) if type(arguments) is dict else given_arguments(arguments)
     if given is None:
-        return MISMATCH
+        return False, 0.0, 1
     passed, total, named = True, 0.0, 0
     for name, matcher, kind, expected, folded in step.keys:
         value = given.get(name, _MISSING)
@@ -117,7 +140,7 @@ def _compare_known(step: PlanStep, arguments: Any) -> Verdict:
         foreign = len(foreign_arguments(step, given))
         union += foreign
         passed = passed and not foreign
-    return passed, total / union if union else 1.0
+    return passed, total, union
 
 
 def traps_agree(traps: Traps, arguments: Mapping[str, Any]) -> bool:

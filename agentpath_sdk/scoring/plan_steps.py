@@ -52,6 +52,8 @@ class PlanStep:
     traps: Traps
     uniform: bool
     """Whether exactly the calls with the ``plain`` arguments pass in full, or all calls where nothing is checked."""
+    result: ArgumentMatcher | None = None
+    """On what the call returned; compared like one more argument."""
 
 
 def compile_step(step: CallStep, settings: ScoringSettings) -> PlanStep:
@@ -62,6 +64,7 @@ def compile_step(step: CallStep, settings: ScoringSettings) -> PlanStep:
     nothing = allow_extra and all(key[2] == IGNORED for key in keys)
     checked = not terminal and step.arguments is not None and not nothing
     must_succeed = step.must_succeed and not terminal
+    result = None if terminal else step.result
     plain, traps = _plain(keys)
     return PlanStep(
         tool=step.tool,
@@ -75,7 +78,9 @@ def compile_step(step: CallStep, settings: ScoringSettings) -> PlanStep:
         plain=plain if checked else None,
         traps=traps if checked and plain is not None else (),
         uniform=not must_succeed
+        and result is None
         and (not checked or (plain is not None and not allow_extra and not step.tool_defaults)),
+        result=result,
     )
 
 

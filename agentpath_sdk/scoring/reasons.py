@@ -37,7 +37,11 @@ class ArgumentReason:
 
 
 def argument_reasons(step: PlanStep, call: ToolCall) -> list[ArgumentReason]:
-    """Return what is wrong with the arguments of a call whose tool is right; empty where they pass."""
+    """Return what is wrong with arguments and result of a call whose tool is right; empty where they pass."""
+    return [*_wrong_arguments(step, call), *_wrong_result(step, call)]
+
+
+def _wrong_arguments(step: PlanStep, call: ToolCall) -> list[ArgumentReason]:
     if not step.checked:
         return []
     if call.arguments_state != "known":
@@ -46,6 +50,24 @@ def argument_reasons(step: PlanStep, call: ToolCall) -> list[ArgumentReason]:
     if given is None:
         return [_not_comparable(call)]
     return [*_named(step, given), *(_foreign(name, given[name]) for name in foreign_arguments(step, given))]
+
+
+def _wrong_result(step: PlanStep, call: ToolCall) -> Iterator[ArgumentReason]:
+    if step.result is None:
+        return
+    if call.result_state != "known":
+        words = f"result {call.result_state.replace('_', ' ')}"
+        yield ArgumentReason(argument="result", clause=f"called with its {words}", reason=words)
+        return
+    found = compare_value(step.result, call.result)
+    if not found.passed:
+        actual, secret = _shown("result", call.result)
+        wanted = _wanted("result", step.result, None if secret else found.reason)
+        yield ArgumentReason(
+            argument="result",
+            clause=f"called with result {actual}, gold expects {wanted}",
+            reason=f"{actual}, gold expects {wanted}",
+        )
 
 
 def outcome_words(call: ToolCall) -> str:

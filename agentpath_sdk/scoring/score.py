@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from agentpath_sdk.gold.model import Severity
+from agentpath_sdk.settings import METRICS
 from agentpath_sdk.trajectories.model import Completeness
 
 __all__ = [
@@ -26,23 +28,6 @@ __all__ = [
 # Part of every record: scores of different versions are not comparable. Raise on any change of a formula.
 SCORER_VERSION: Final = "1"
 
-METRICS: Final = (
-    "tool_accuracy",
-    "argument_accuracy",
-    "argument_similarity",
-    "step_order_accuracy",
-    "path_efficiency",
-    "precision",
-    "recall",
-    "f1",
-    "graded_recall",
-    "composite",
-    "goal_success",
-    "answer_exact",
-    "answer_f1",
-)
-"""Every metric a score may hold, in the order it is written."""
-
 Mode: TypeAlias = Literal["aligned", "positional", "soft", "aligned_soft"]
 Label: TypeAlias = Literal["solid", "lucky", "unlucky", "failed", "good_path", "bad_path", "not_evaluated"]
 LineKind: TypeAlias = Literal["match", "wrong_arguments", "wrong_tool", "missing", "extra", "misplaced", "failed"]
@@ -62,6 +47,8 @@ class Finding:
     gold_step: int | None = None
     """Index into the gold's realised steps."""
     tool: str | None = None
+    severity: Severity | None = None
+    """Of the path rule that was broken; None for all other findings."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +79,12 @@ class Alignment:
     """In words; None when the run follows the gold."""
     first_divergence_kind: str | None = None
     """The same without any value, such as ``wrong_arguments calculator(x)``: equal for equal troubles of many runs."""
+    alternative: int | None = None
+    """Which of the gold path's alternatives the run was compared with: 1 = its steps, 2 = the first alternative to
+    them, and so on; None where there is only one."""
+    expansion: tuple[str, ...] | None = None
+    """The tools of the way that the run was compared with, which the gold indices count; None where there is only
+    one way."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,6 +169,8 @@ class PathScore(_Unrendered):
             "alignment": {
                 "first_divergence": self.alignment.first_divergence,
                 "first_divergence_kind": self.alignment.first_divergence_kind,
+                "alternative": self.alignment.alternative,
+                "expansion": None if self.alignment.expansion is None else list(self.alignment.expansion),
                 "lines": [_as_json(match) for match in self.alignment.lines],
             },
             "scorer_version": self.scorer_version,
@@ -191,14 +186,13 @@ def _as_json(value: Finding | StepMatch | Goal) -> dict[str, Any]:
 
 
 _RENDERED: Final = frozenset({"findings", "alignment"})
-_PLAIN: Final = ("mode", "gold_path_id", "gold_path_version", "completeness", "not_evaluated")
-_LATER: Final = _RENDERED | {*_PLAIN, "name", "scorer_version"}
+_PLAIN: Final = ("name", "mode", "gold_path_id", "gold_path_version", "completeness", "not_evaluated")
+_LATER: Final = _RENDERED | {*_PLAIN, "scorer_version"}
 
 
 def _fill_in(score: PathScore, source: tuple[Any, ...]) -> None:
     for name, value in zip(_PLAIN, source[0], strict=True):
         object.__setattr__(score, name, value)
-    object.__setattr__(score, "name", "composite")
     object.__setattr__(score, "scorer_version", SCORER_VERSION)
 
 
@@ -235,9 +229,9 @@ def lazy_score(
 ) -> PathScore:
     """Return a score whose findings and alignment are made when asked for.
 
-    ``source`` is the tuple of mode, gold path id and version, completeness and why it is not evaluated; a function
-    that returns ``Rendered`` and does not raise; and the function's arguments. Written slot by slot: the constructor
-    of a frozen dataclass costs more than all metrics of a run together.
+    ``source`` is the tuple of the score's name, mode, gold path id and version, completeness and why it is not
+    evaluated; a function that returns ``Rendered`` and does not raise; and the function's arguments. Written slot by
+    slot: the constructor of a frozen dataclass costs more than all metrics of a run together.
     """
     score = _new(PathScore)
     _set_value(score, value)

@@ -10,9 +10,9 @@ from agentpath_sdk.scoring.alignment import Pair
 from agentpath_sdk.scoring.executed import Run
 from agentpath_sdk.scoring.matching import maximum_assignment, maximum_matching
 from agentpath_sdk.scoring.pairs import FULL, UNKNOWN, Verdict
-from agentpath_sdk.scoring.plan import NO_CLASS
+from agentpath_sdk.scoring.table import NO_CLASS
 
-__all__ = ["WholeCalls", "match_whole_calls"]
+__all__ = ["WholeCalls", "match_whole_calls", "same_place_doubts"]
 
 # Work of the assignment within one tool: calls of the smaller side squared, times those of the larger.
 _MOST_WORK: Final = 3_000_000
@@ -31,7 +31,7 @@ def match_whole_calls(run: Run, doubtful: Sequence[Pair]) -> WholeCalls:
     plan = run.plan
     if plan.letters == run.letters and plan.distinct is not None:
         # Only arguments differ: what is left over once equal calls are paired are the doubtful pairs.
-        graded = _last_pairs(run, doubtful)
+        graded = _last_pairs(run, [(plan.ids[gold], at) for gold, at in doubtful])
         if graded is not None:
             passed = len(plan.letters) - len(doubtful)
             return passed, passed + graded, None
@@ -41,9 +41,9 @@ def match_whole_calls(run: Run, doubtful: Sequence[Pair]) -> WholeCalls:
     passed = len(plan.classes) - len(left)
     if not left or not left_runs:
         return passed, float(passed), None
-    # A step with matchers has a class of its own, from which its place follows.
+    # The class of a call that has one of its own tells its number in the table.
     golds = [number if number >= 0 else NO_CLASS - 1 - number for number in left]
-    gold_letters, run_letters = [plan.letters[at] for at in golds], [run.letters[at] for at in left_runs]
+    gold_letters, run_letters = [plan.table.letters[at] for at in golds], [run.letters[at] for at in left_runs]
     shared = [letter for letter in dict.fromkeys(gold_letters) if letter in run_letters]
     if not shared:
         return passed, float(passed), None
@@ -53,6 +53,14 @@ def match_whole_calls(run: Run, doubtful: Sequence[Pair]) -> WholeCalls:
         if graded is not None:
             return passed, passed + graded, None
     return _tool_by_tool(run, shared, passed)
+
+
+def same_place_doubts(run: Run) -> list[Pair]:
+    """Return the pairs to be passed as doubtful where no alignment is at hand."""
+    plan = run.plan
+    if plan.letters != run.letters:
+        return []
+    return [(at, at) for at, (one, other) in enumerate(zip(plan.classes, run.classes, strict=True)) if one != other]
 
 
 def _tool_by_tool(run: Run, letters: Sequence[str], passed: int) -> WholeCalls:
@@ -86,15 +94,15 @@ def _left_over(run: Run) -> tuple[list[int], list[int]]:
 def _last_pairs(run: Run, pairs: Sequence[Pair]) -> float | None:
     """Return the sum of similarities of pairs that are all that is left over, once equal calls are paired.
 
-    None where these might not be the maximum: where a tool has several, or where exchanging one with a pair that is
-    met in full might gain. It can only if the gold step is nearer to that pair's call, as nothing is nearer than in
-    full.
+    Gold calls are given by their numbers in the table. None where these might not be the maximum: where a tool has
+    several, or where exchanging one with a pair that is met in full might gain. It can only if the gold step is nearer
+    to that pair's call, as nothing is nearer than in full.
     """
     total = 0.0
     tools = ""
     for gold, at in pairs:
         letter = run.letters[at]
-        verdict = run.verdict(gold, at)
+        verdict = run.verdict_of(gold, at)
         passed, near = verdict
         if passed or verdict is UNKNOWN or letter in tools or run.classes[at] >= 0:
             return None
@@ -109,7 +117,7 @@ def _has_rival(run: Run, gold: int, letter: str, near: float) -> bool:
     at = run.letters.find(letter)
     while at >= 0:
         number = run.classes[at]
-        if number >= 0 and number != gold and run.plan.verdict_between(gold, number)[1] > near:
+        if number >= 0 and number != gold and run.plan.table.verdict_between(gold, number)[1] > near:
             return True
         at = run.letters.find(letter, at + 1)
     return False

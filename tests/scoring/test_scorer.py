@@ -20,7 +20,16 @@ from agentpath_sdk.trajectories.model import GoalWord, ToolCall, Trajectory
 
 MODES: tuple[Any, ...] = ("aligned", "positional", "soft", "aligned_soft")
 FOUR = ("tool_accuracy", "argument_accuracy", "step_order_accuracy", "path_efficiency")
-PATH_METRICS = [name for name in METRICS if name not in ("goal_success", "answer_exact", "answer_f1")]
+NOT_OF_THE_PATH = {
+    "goal_success",
+    "answer_exact",
+    "answer_f1",
+    "write_f1",
+    "way_efficiency",
+    "effect_score",
+    "rules_passed",
+}
+PATH_METRICS = [name for name in METRICS if name not in NOT_OF_THE_PATH]
 
 
 def step(tool: str, given: dict[str, Any] | None = None, **more: Any) -> CallStep:
