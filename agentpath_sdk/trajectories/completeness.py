@@ -6,7 +6,7 @@ from typing import Final
 
 from agentpath_sdk import semconv
 from agentpath_sdk.trajectories.model import Completeness
-from agentpath_sdk.trajectories.runs import Run
+from agentpath_sdk.trajectories.run import Run
 from agentpath_sdk.trajectories.tree import CALLS, Node, top
 
 __all__ = [

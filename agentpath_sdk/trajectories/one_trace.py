@@ -11,6 +11,7 @@ from agentpath_sdk.trajectories.completeness import calls_expected, calls_seen, 
 from agentpath_sdk.trajectories.model import Json, StopReason, ToolCall, Trajectory
 from agentpath_sdk.trajectories.outcomes import stop_reason
 from agentpath_sdk.trajectories.requests import asked_by, fates, model_turns, pair, turn_fact
+from agentpath_sdk.trajectories.run import Run
 from agentpath_sdk.trajectories.run_events import events_of
 from agentpath_sdk.trajectories.run_facts import (
     conversation_id,
@@ -22,7 +23,7 @@ from agentpath_sdk.trajectories.run_facts import (
     usage,
 )
 from agentpath_sdk.trajectories.run_steps import Inner, run_calls, step_of, steps_of
-from agentpath_sdk.trajectories.runs import Run, partition
+from agentpath_sdk.trajectories.runs import partition
 from agentpath_sdk.trajectories.span_record import SpanRecord
 from agentpath_sdk.trajectories.told_calls import expand_invokers, settle_functions
 from agentpath_sdk.trajectories.tree import CALLS, Node, build_tree

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from agentpath_sdk.trajectories.calls import Call
 from agentpath_sdk.trajectories.model import Event
+from agentpath_sdk.trajectories.run import Run
 from agentpath_sdk.trajectories.run_steps import Inner, is_step
-from agentpath_sdk.trajectories.runs import Run
 from agentpath_sdk.trajectories.tree import Node
 
 __all__ = ["events_of"]

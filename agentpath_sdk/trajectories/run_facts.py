@@ -11,7 +11,7 @@ from agentpath_sdk.trajectories.dialects.contents import answer_in
 from agentpath_sdk.trajectories.dialects.dialect import Fact
 from agentpath_sdk.trajectories.model import GoalWord, Json, Usage
 from agentpath_sdk.trajectories.requests import turn_fact
-from agentpath_sdk.trajectories.runs import Run
+from agentpath_sdk.trajectories.run import Run
 from agentpath_sdk.trajectories.tree import Node
 
 __all__ = ["conversation_id", "final_answer", "first_fact", "goal", "query", "tags", "usage"]

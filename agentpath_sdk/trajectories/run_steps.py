@@ -7,13 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from agentpath_sdk.trajectories.calls import Call, calls_of
-from agentpath_sdk.trajectories.completeness import own_spans
+from agentpath_sdk.trajectories.completeness import calls_expected, own_spans
 from agentpath_sdk.trajectories.decoding import Arguments
 from agentpath_sdk.trajectories.model import StepKind, ToolCall
 from agentpath_sdk.trajectories.ordering import number_attempts, parallel_groups, resumed
 from agentpath_sdk.trajectories.outcomes import handed_over, step_error, step_outcome
+from agentpath_sdk.trajectories.run import Run, is_ours
 from agentpath_sdk.trajectories.run_facts import first_fact
-from agentpath_sdk.trajectories.runs import Run, is_ours
 from agentpath_sdk.trajectories.told_calls import from_transcript, from_turns
 from agentpath_sdk.trajectories.tree import CALLS, Node
 
@@ -29,7 +29,7 @@ _TRANSFER: Final = re.compile(r"(?:transfer|hand_?off)(?:_back)?_to_(.+)")
 def run_calls(run: Run, inner: Inner, turns: Sequence[Node], agents: Collection[str]) -> list[Call]:
     """Return the calls of ``run``, each once; ``agents`` are the names of all agents of the trace."""
     nodes = [node for node in run.members if node.role in CALLS and not node.utility]
-    if not nodes:
+    if not nodes and calls_expected(run) is None:
         nodes = _told(run, turns)
     calls = [call for call in calls_of(nodes) if call.first("framework_tool") != "pseudo"]
     for call in calls:

@@ -2,57 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
-from agentpath_sdk import semconv
 from agentpath_sdk.trajectories.dialects.dialect import Role
+from agentpath_sdk.trajectories.run import Partition, Run, is_ours, node_of, within
+from agentpath_sdk.trajectories.strays import place_strays, with_loose
 from agentpath_sdk.trajectories.tree import CALLS, Node, add_child, below, enclosing, top
 
-__all__ = ["Partition", "Run", "is_ours", "partition"]
+__all__ = ["partition"]
 
 _WORK: Final[frozenset[Role]] = frozenset((*CALLS, "model"))
 _AROUND_AGENT: Final[frozenset[Role]] = frozenset((*CALLS, "agent"))
 _AROUND_WORKFLOW: Final[frozenset[Role]] = frozenset((*CALLS, "agent", "workflow"))
 _AROUND_CHAIN: Final[frozenset[Role]] = frozenset((*CALLS, "agent", "workflow", "chain"))
 _CONTAINERS: Final[frozenset[Role]] = frozenset(("workflow", "chain"))
-# A span of an application's own, named like a thing in code: "support_agent", not "POST /chat".
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z_]+(?:[.-][A-Za-z_]+)*")
-_PROTOCOLS: Final = ("http.", "rpc.", "messaging.", "db.", "url.", "server.", "net.")
-
-
-@dataclass(slots=True, eq=False)
-class Run:
-    """One agent run."""
-
-    node: Node | None
-    """The agent's own span; None where it is missing."""
-    span_id: str
-    agent: str | None = None
-    members: list[Node] = field(default_factory=list[Node])
-    """Spans that belong to the run and to no run inside it, in canonical order, its own span left out."""
-    absorbed: list[Node] = field(default_factory=list[Node])
-    """Spans of the same run as a second instrumentation saw it."""
-    container: Node | None = None
-    """The workflow span around it, which may know the query and the answer."""
-    caller: Node | None = None
-    """The call of another run that this run answers."""
-    parent: Run | None = None
-    """The run that started this one directly, with no call in between."""
-    told: bool = False
-    """True = only model spans tell of it."""
-    adopted: bool = False
-    """True = some members were placed by time because their parent span is missing."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Partition:
-    """All runs of one trace, and the calls that are nobody's."""
-
-    runs: tuple[Run, ...] = ()
-    unattached: tuple[Node, ...] = ()
 
 
 def partition(nodes: Sequence[Node], *, keep_loose: bool = False) -> Partition:
@@ -75,8 +39,8 @@ def partition(nodes: Sequence[Node], *, keep_loose: bool = False) -> Partition:
             owner.members.append(node)
     found = list(dict.fromkeys(runs.values()))
     strays = [n for n in nodes if n.role in CALLS and not n.utility and n.record.span_id not in owners]
-    parts = _place_strays(_with_delegates(found), strays, nodes)
-    return _with_loose(parts) if keep_loose else parts
+    parts = place_strays(_with_delegates(found), strays, nodes)
+    return with_loose(parts) if keep_loose else parts
 
 
 def _with_delegates(runs: Sequence[Run]) -> list[Run]:
@@ -94,15 +58,6 @@ def _with_delegates(runs: Sequence[Run]) -> list[Run]:
     return found
 
 
-def _with_loose(parts: Partition) -> Partition:
-    foreign = [node for node in parts.unattached if node.record.scope != semconv.SCOPE_NAME]
-    if not foreign:
-        return parts
-    run = Run(node=None, span_id=foreign[0].record.span_id, members=foreign)
-    ours = tuple(node for node in parts.unattached if node.record.scope == semconv.SCOPE_NAME)
-    return Partition(runs=(*parts.runs, run), unattached=ours)
-
-
 # --- which spans are runs -------------------------------------------------------------------------------------------
 
 
@@ -113,7 +68,7 @@ def _take_in_work(agent: Node, parent: Node) -> None:
         return
     beside = [n for n in parent.children if n is not agent and n.role == "none" and _is_called(n, str(name))]
     for node in beside:
-        if _within(node, agent):
+        if within(node, agent):
             parent.children.remove(node)
             add_child(agent, node)
 
@@ -163,11 +118,6 @@ def _is_run(node: Node, works: set[str], holds_agent: set[str], calls_itself: se
     return False
 
 
-def is_ours(node: Node) -> bool:
-    """Return whether our own recorder made the span of an agent run."""
-    return node.record.scope == semconv.SCOPE_NAME or semconv.RUN_CALLS in node.record.attributes
-
-
 def _absorb(nodes: Sequence[Node]) -> dict[str, Run]:
     """Return span id -> run, where the spans of one run seen twice share their run."""
     runs = {n.record.span_id: Run(node=n, span_id=n.record.span_id, agent=_name(n)) for n in nodes}
@@ -177,9 +127,9 @@ def _absorb(nodes: Sequence[Node]) -> dict[str, Run]:
         if run.parent is not None:
             inside.setdefault(run.parent.span_id, []).append(run)
     # Innermost first: a wrapper of a wrapper takes over what that one took.
-    for run in sorted(runs.values(), key=lambda r: -_node_of(r).depth):
+    for run in sorted(runs.values(), key=lambda r: -node_of(r).depth):
         within = inside.get(run.span_id, ())
-        if len(within) == 1 and _same_run(run, within[0]) and not _works_itself(_node_of(run), runs):
+        if len(within) == 1 and _same_run(run, within[0]) and not _works_itself(node_of(run), runs):
             _take_over(run, within[0], inside)
     return _merged(runs)
 
@@ -189,14 +139,9 @@ def _name(node: Node) -> str | None:
     return node.function if said is None else str(said)
 
 
-def _node_of(run: Run) -> Node:
-    assert run.node is not None
-    return run.node
-
-
 def _settle(run: Run, runs: dict[str, Run]) -> None:
     """Find what is around ``run``: a call of another run, another run, or a workflow that is no run."""
-    above = _node_of(run).parent
+    above = node_of(run).parent
     while above is not None:
         if above.record.span_id in runs:
             run.parent = runs[above.record.span_id]
@@ -210,7 +155,7 @@ def _settle(run: Run, runs: dict[str, Run]) -> None:
 
 
 def _same_run(outer: Run, inner: Run) -> bool:
-    a, b = _node_of(outer), _node_of(inner)
+    a, b = node_of(outer), node_of(inner)
     if outer.agent is not None and outer.agent == inner.agent:
         return True
     queries, answers = (a.read("query"), b.read("query")), (a.read("final_answer"), b.read("final_answer"))
@@ -231,7 +176,7 @@ def _works_itself(node: Node, runs: dict[str, Run]) -> bool:
 
 
 def _take_over(run: Run, inner: Run, inside: dict[str, list[Run]]) -> None:
-    run.absorbed += [_node_of(inner), *inner.absorbed]
+    run.absorbed += [node_of(inner), *inner.absorbed]
     run.agent = run.agent if run.agent is not None else inner.agent
     for innermost in inside.pop(inner.span_id, ()):
         innermost.parent = run
@@ -260,96 +205,3 @@ def _owners(nodes: Iterable[Node], runs: dict[str, Run]) -> dict[str, Run]:
         if own is not None:
             owners[node.record.span_id] = own
     return owners
-
-
-def _place_strays(runs: list[Run], strays: Sequence[Node], nodes: Sequence[Node]) -> Partition:
-    unattached: list[Node] = []
-    implicit: dict[str, Run] = {}
-    for node in strays:
-        uppermost = top(node)
-        home = _home(node, uppermost, runs, nodes) if uppermost.parent_missing else None
-        if home is not None:
-            home.members.append(node)
-            home.adopted = True
-        elif not uppermost.locally_rooted:
-            _rootless(node, implicit).members.append(node)
-        elif uppermost.role in CALLS or runs:
-            unattached.append(node)
-        else:
-            root = uppermost.record.span_id
-            run = Run(node=uppermost, span_id=root, agent=_plain_name(uppermost))
-            implicit.setdefault(root, run).members.append(node)
-    if not runs and not implicit:
-        implicit = {run.span_id: run for run in _told_by_models(nodes)}
-    for run in implicit.values():
-        run.members = _with_company(run, nodes)
-    for run in runs:
-        run.members.sort(key=lambda n: n.key)
-    return Partition(runs=(*runs, *implicit.values()), unattached=tuple(unattached))
-
-
-def _plain_name(node: Node) -> str | None:
-    """Return the name of an application's own span around its calls, the only name there is for the agent."""
-    record = node.record
-    plain = node.role == "none" and record.kind == "internal" and _PLAIN_NAME.fullmatch(record.name) is not None
-    return record.name if plain and not any(name.startswith(_PROTOCOLS) for name in record.attributes) else None
-
-
-def _told_by_models(nodes: Sequence[Node]) -> list[Run]:
-    """Return the runs of a trace in which only model clients are traced: one per top span, where any model asked for
-    a call; model spans that are tops themselves make one together."""
-    found: dict[str, Run] = {}
-    for node in nodes:
-        if node.role != "model" or node.utility:
-            continue
-        uppermost = top(node)
-        alone = uppermost is node
-        key = "" if alone else uppermost.record.span_id
-        agent = None if alone else _plain_name(uppermost)
-        run = found.setdefault(
-            key, Run(node=None if alone else uppermost, span_id=uppermost.record.span_id, agent=agent, told=True)
-        )
-        run.members.append(node)
-    return [run for run in found.values() if any(node.read("requests") for node in run.members)]
-
-
-def _home(node: Node, uppermost: Node, runs: Sequence[Run], nodes: Sequence[Node]) -> Run | None:
-    """Return the run for a call whose parent span is missing, where ids leave one choice or time decides it.
-
-    Only in a trace whose single root is there: then the missing span must lie below that root.
-    """
-    roots = [n for n in nodes if n.locally_rooted]
-    if len(roots) != 1 or uppermost.locally_rooted:
-        return None
-    inside = [run for run in runs if run.node is not None and top(run.node) is roots[0] and _within(node, run.node)]
-    named = [run for run in inside if run.agent is not None and run.agent == node.read("agent_name")]
-    return max(named or inside, key=lambda run: _node_of(run).key, default=None)
-
-
-def _within(node: Node, around: Node) -> bool:
-    inner, outer = node.record, around.record
-    return outer.start_unix_nano <= inner.start_unix_nano and inner.end_unix_nano <= outer.end_unix_nano
-
-
-def _rootless(node: Node, implicit: dict[str, Run]) -> Run:
-    """Return the run for a call whose agent's span is missing: one per agent name, since calls of one run may hang
-    on different missing spans between them and the agent. Its id is the first missing parent: mostly the agent's."""
-    name = node.read("agent_name")
-    missing = top(node).record.parent_span_id or ""
-    for run in implicit.values():
-        if run.node is None and (run.agent == name or run.span_id == missing):
-            return run
-    return implicit.setdefault(missing, Run(node=None, span_id=missing, agent=name))
-
-
-def _with_company(run: Run, nodes: Sequence[Node]) -> list[Node]:
-    """Return the calls of an implicit run together with the models and phases that hang on the same tops."""
-    tops = {top(node).record.span_id for node in run.members}
-    calls = {node.record.span_id for node in run.members}
-    return [
-        n for n in nodes if n.record.span_id in calls or (n.role not in CALLS and n is not run.node and _free(n, tops))
-    ]
-
-
-def _free(node: Node, tops: set[str]) -> bool:
-    return top(node).record.span_id in tops and enclosing(node, frozenset(("agent",))) is None and node.role != "agent"

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from agentpath_sdk._guard import HEALTH
 from agentpath_sdk.trajectories.span_record import SpanRecord
 
-__all__ = ["Answer", "Dialect", "Fact", "Read", "Request", "Role", "attribute", "nothing", "read"]
+__all__ = ["Answer", "Dialect", "Fact", "Read", "Request", "Role", "attribute", "nothing", "read", "word"]
 
 Role: TypeAlias = Literal[
     "agent",
@@ -116,6 +116,12 @@ def attribute(*names: str) -> Read:
         return None
 
     return reader
+
+
+def word(span: SpanRecord, name: str) -> str:
+    """Return the text that ``span`` has as attribute ``name``; empty where it has none, or something else."""
+    said = span.attributes.get(name)
+    return said if isinstance(said, str) else ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,7 +14,7 @@ from agentpath_sdk import semconv
 from agentpath_sdk.trajectories.dialects import messages
 from agentpath_sdk.trajectories.dialects.argument_shapes import from_callback, without
 from agentpath_sdk.trajectories.dialects.contents import answer_in, loaded, query_in
-from agentpath_sdk.trajectories.dialects.dialect import Answer, Dialect, Request, Role, attribute
+from agentpath_sdk.trajectories.dialects.dialect import Answer, Dialect, Request, Role, attribute, word
 from agentpath_sdk.trajectories.dialects.framework_tools import FrameworkTool, framework_tool, target_agent
 from agentpath_sdk.trajectories.dialects.langchain_metadata import UNNAMED
 from agentpath_sdk.trajectories.dialects.results import call_id_in, error_in, result_in
@@ -94,7 +94,7 @@ def _role(span: SpanRecord) -> Role | None:
     phase = attributes.get(semconv.STEP_PHASE)
     if phase == _UTILITY:
         return "utility"
-    role = _ROLES.get(attributes.get(semconv.OPERATION_NAME, ""))
+    role = _ROLES.get(word(span, semconv.OPERATION_NAME))
     if role == "agent" and semconv.AGENT_NAME not in attributes and "openai_agents" in (span.scope or ""):
         return "workflow"  # the trace of the OpenAI Agents SDK around the agents
     return role if role is not None else ("phase" if phase is not None else "unsaid")
@@ -102,28 +102,29 @@ def _role(span: SpanRecord) -> Role | None:
 
 def _subject(span: SpanRecord) -> str | None:
     """Return what follows the operation in a span name: ``search`` of ``execute_tool search``."""
-    operation = span.attributes.get(semconv.OPERATION_NAME)
-    if isinstance(operation, str) and span.name.startswith(operation + " "):
+    operation = word(span, semconv.OPERATION_NAME)
+    if operation and span.name.startswith(operation + " "):
         return span.name[len(operation) + 1 :] or None
     return None
 
 
 def _agent_name(span: SpanRecord) -> str | None:
     named = span.attributes.get(semconv.AGENT_NAME)
-    operation = span.attributes.get(semconv.OPERATION_NAME)
+    operation = word(span, semconv.OPERATION_NAME)
     if named is None and operation == semconv.OP_INVOKE_AGENT:
         named = _subject(span)
     if named is None and operation == _WORKFLOW:
         named = span.attributes.get("gen_ai.workflow.name")
     if operation in ("agent_handoff", "handoff"):
         named = span.attributes.get("gen_ai.handoff.from_agent", named)
+    named = None if named is None else str(named)
     if named is None or named in UNNAMED or (named in _CONSTANTS and operation != semconv.OP_INVOKE_AGENT):
         return None
-    return str(named)
+    return named
 
 
 def _tool_name(span: SpanRecord) -> str | None:
-    if _ROLES.get(span.attributes.get(semconv.OPERATION_NAME, "")) == "handoff":
+    if _ROLES.get(word(span, semconv.OPERATION_NAME)) == "handoff":
         to = _target(span)
         return f"transfer_to_{to}" if to else "handoff"
     name = span.attributes.get(semconv.TOOL_NAME) or span.attributes.get("gen_ai.data_source.id") or _subject(span)
@@ -188,12 +189,12 @@ def _error_message(span: SpanRecord) -> str | None:
 
 
 def _outcome(span: SpanRecord) -> Outcome | None:
-    said = span.attributes.get(semconv.STEP_OUTCOME)
+    said = word(span, semconv.STEP_OUTCOME)
     return said if said in _OUTCOMES else None
 
 
 def _stop_reason(span: SpanRecord) -> StopReason | None:
-    said = span.attributes.get(semconv.RUN_STOP_REASON)
+    said = word(span, semconv.RUN_STOP_REASON)
     return said if said in _STOP_REASONS else None
 
 

@@ -21,7 +21,7 @@ _MODEL_KINDS: Final = frozenset({"chat", "completion"})
 def _role(span: SpanRecord) -> Role | None:
     kind = span.attributes.get(_KIND)
     if kind is not None:
-        return "model" if kind in _MODEL_KINDS else "none"
+        return "model" if str(kind) in _MODEL_KINDS else "none"
     return "model" if f"{_COMPLETION}.0.role" in span.attributes else "unsaid"
 
 

@@ -44,7 +44,7 @@ def _agent_name(span: SpanRecord) -> str | None:
     said = span.attributes.get(_METADATA + "lc_agent_name")
     if said is None and _role(span) in ("chain", "agent"):
         said = span.name
-    return None if said is None or said in UNNAMED else str(said)
+    return None if said is None or str(said) in UNNAMED else str(said)
 
 
 def _tool_name(span: SpanRecord) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from agentpath_sdk import semconv
 from agentpath_sdk.trajectories.dialects.contents import answer_in, query_in
-from agentpath_sdk.trajectories.dialects.dialect import Dialect, Role
+from agentpath_sdk.trajectories.dialects.dialect import Dialect, Role, word
 from agentpath_sdk.trajectories.span_record import SpanRecord
 
 __all__ = ["OPENLIT"]
@@ -25,7 +25,7 @@ def _role(span: SpanRecord) -> Role | None:
     if _SOURCE in attributes:
         # In a graph the tool that hands over has a span of its own.
         return "handoff" if span.scope == _AGENTS_SDK else "none"
-    if attributes.get(semconv.OPERATION_NAME) != semconv.OP_INVOKE_AGENT:
+    if word(span, semconv.OPERATION_NAME) != semconv.OP_INVOKE_AGENT:
         return "unsaid"
     named = attributes.get(semconv.AGENT_NAME)
     is_node = span.scope == _LANGGRAPH and attributes.get("gen_ai.agent.id") == named

@@ -8,7 +8,7 @@ from typing import Any, Final
 from agentpath_sdk.trajectories.dialects import messages
 from agentpath_sdk.trajectories.dialects.argument_shapes import from_callback, from_python_call
 from agentpath_sdk.trajectories.dialects.contents import answer_in, loaded, query_in
-from agentpath_sdk.trajectories.dialects.dialect import Answer, Dialect, Role, attribute
+from agentpath_sdk.trajectories.dialects.dialect import Answer, Dialect, Role, attribute, word
 from agentpath_sdk.trajectories.dialects.framework_tools import FrameworkTool, framework_tool, target_agent
 from agentpath_sdk.trajectories.dialects.langchain_metadata import UNNAMED
 from agentpath_sdk.trajectories.dialects.results import call_id_in, error_in, result_in
@@ -53,7 +53,7 @@ def _role(span: SpanRecord) -> Role | None:
 
 def _task_role(span: SpanRecord) -> Role:
     attributes = span.attributes
-    if attributes.get("gen_ai.operation.name") in _SAID_BY_GENAI:
+    if word(span, "gen_ai.operation.name") in _SAID_BY_GENAI:
         return "unsaid"
     # A crew's task and a graph's node are no functions of the application.
     if _TASK in attributes or "gen_ai.task.id" in attributes:
@@ -72,10 +72,10 @@ def _bare_name(span: SpanRecord) -> str:
 
 def _agent_name(span: SpanRecord) -> str | None:
     said = span.attributes.get("gen_ai.agent.name") or span.attributes.get(_TEAM)
-    if said is None and span.attributes.get(_KIND) in ("agent", "workflow"):
+    if said is None and word(span, _KIND) in ("agent", "workflow"):
         said = span.attributes.get("crewai.agent.role") or span.attributes.get("traceloop.workflow.name")
         said = said if span.attributes.get(_KIND) == "workflow" else said or _bare_name(span)
-    return None if said is None or said in UNNAMED else str(said)
+    return None if said is None or str(said) in UNNAMED else str(said)
 
 
 def _tool_name(span: SpanRecord) -> str | None:
@@ -118,7 +118,7 @@ def _result(span: SpanRecord) -> Any:
 
 
 def _call_id(span: SpanRecord) -> str | None:
-    return call_id_in(span.attributes.get(_OUTPUT)) if span.attributes.get(_KIND) in ("tool", "task") else None
+    return call_id_in(span.attributes.get(_OUTPUT)) if word(span, _KIND) in ("tool", "task") else None
 
 
 def _returned_error(span: SpanRecord) -> str | None:
