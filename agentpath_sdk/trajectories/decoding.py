@@ -93,7 +93,7 @@ def decode_arguments(
         return Arguments(state="not_captured")
     if (given := as_object(value)) is not None and not flagged_truncated:
         return Arguments(values=plain(given))
-    text = value if isinstance(value, str) else orjson.dumps(plain(value)).decode()
+    text = value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)
     if _is_hidden(text):
         return Arguments(state="redacted", raw=text)
     if flagged_truncated:

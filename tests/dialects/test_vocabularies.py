@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from agentpath_sdk.trajectories.dialects.dialect import Dialect, Fact, read
 from agentpath_sdk.trajectories.files import read_trajectories
 from agentpath_sdk.trajectories.model import Trajectory
 from agentpath_sdk.trajectories.span_record import SpanEvent, SpanRecord
+from agentpath_sdk.trajectories.trajectory_json import trajectory_to_json
 
 from .build import as_json, event, only_run, span
 
@@ -337,3 +340,26 @@ def test_no_attribute_value_makes_a_vocabulary_fail(
 
 def test_every_vocabulary_has_a_name_of_its_own() -> None:
     assert len({dialect.name for dialect in BUILT_IN}) == len(BUILT_IN)
+
+
+@given(
+    found=st.lists(
+        st.tuples(st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6), st.sampled_from(SCOPES),
+                  st.integers(-1, 4), st.sampled_from(["one", "two"]), EVENTS),
+        min_size=1, max_size=5,
+    )
+)  # fmt: skip
+def test_no_spans_make_reading_fail(found: list[tuple[dict[str, Any], str | None, int, str, Any]]) -> None:
+    """Whatever spans say, under whatever parents, they give trajectories that can be written as JSON lines."""
+    spans = [
+        span(f"s{n}", attributes, scope=scope, parent=None if parent < 0 else f"s{parent}", trace=trace, at=n,
+             events=(SpanEvent(name=said, attributes={"content": value, "message": value}),))
+        for n, (attributes, scope, parent, trace, (said, value)) in enumerate(found)
+    ]  # fmt: skip
+    for run in read_trajectories(spans):
+        orjson.dumps(jsonable(trajectory_to_json(run)))
+
+
+def jsonable(value: Any) -> Any:
+    """Return ``value`` with whole numbers that no JSON library of ours writes made texts."""
+    return json.loads(json.dumps(value, default=str), parse_int=str)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-
-import orjson
 
 from agentpath_sdk.trajectories.decoding import load_json, plain
 from agentpath_sdk.trajectories.dialects.messages import assistant_text, messages, user_text
@@ -95,7 +94,7 @@ def _answer(value: Any, depth: int) -> str | None:
     if isinstance(value, str):
         return value if value.strip() else None
     if isinstance(value, int | float | bool):
-        return orjson.dumps(value).decode()
+        return json.dumps(value)
     if messages(value):
         return assistant_text(value)
     if (fields := as_object(value)) is not None:
@@ -115,7 +114,7 @@ def _answer_of(fields: Mapping[str, Any], depth: int) -> str | None:
     rest = {key: value for key, value in fields.items() if key not in _BESIDE}
     if len(rest) == 1:
         return _answer(loaded(next(iter(rest.values()))), depth + 1)
-    return orjson.dumps(plain(rest)).decode() if rest and depth == 0 else None
+    return json.dumps(plain(rest), ensure_ascii=False) if rest and depth == 0 else None
 
 
 def _joined(parts: Sequence[Any]) -> str | None:

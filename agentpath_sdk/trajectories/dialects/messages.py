@@ -8,11 +8,10 @@ objects that requests, answers and graph states are.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
-
-import orjson
 
 from agentpath_sdk.trajectories.decoding import load_json, plain
 from agentpath_sdk.trajectories.dialects.dialect import Answer, Request
@@ -231,7 +230,7 @@ def _part_text(part: Mapping[str, Any]) -> str | None:
     if kind in ("text", "output_text", "input_text") or CLASS in part:
         return content if isinstance(content, str) and "tool_name" not in part else None
     if kind == "json" and content is not None:
-        return content if isinstance(content, str) else orjson.dumps(plain(content)).decode()
+        return content if isinstance(content, str) else json.dumps(plain(content), ensure_ascii=False)
     return None
 
 
