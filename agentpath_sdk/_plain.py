@@ -24,7 +24,18 @@ from typing import Any, Final, TypeGuard, cast
 
 import orjson
 
-__all__ = ["REDACTED", "TOO_LARGE", "is_dict", "is_list", "is_sequence", "kind_of", "to_plain"]
+__all__ = [
+    "REDACTED",
+    "TOO_LARGE",
+    "class_name",
+    "is_dict",
+    "is_list",
+    "is_sequence",
+    "is_text",
+    "kind_of",
+    "to_plain",
+    "whole_text",
+]
 
 TOO_LARGE: Final = "<too large>"
 REDACTED: Final = "[redacted]"
@@ -42,18 +53,33 @@ kind_of: Final[Callable[[Any], type[Any]]] = cast(Any, type)
 
 
 def is_dict(value: Any) -> TypeGuard[dict[str, Any]]:
-    """Return whether ``value`` is a dict."""
-    return isinstance(value, dict)
+    """Return whether ``value`` is a dict; by its true class, as ``isinstance`` would ask the object itself."""
+    return issubclass(type(value), dict)
 
 
 def is_list(value: Any) -> TypeGuard[list[Any]]:
     """Return whether ``value`` is a list."""
-    return isinstance(value, list)
+    return issubclass(type(value), list)
 
 
 def is_sequence(value: Any) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     """Return whether ``value`` is a list or a tuple."""
-    return isinstance(value, list | tuple)
+    return issubclass(type(value), (list, tuple))
+
+
+def is_text(value: Any) -> TypeGuard[str]:
+    """Return whether ``value`` is a text."""
+    return issubclass(type(value), str)
+
+
+def whole_text(text: str) -> str:
+    """Return ``text`` as a plain ``str`` that UTF-8 can hold: lone surrogates replaced."""
+    text = str.__str__(text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", text)
+    return text
 
 
 def to_plain(value: Any, room: int) -> tuple[Any, bool]:
@@ -90,11 +116,7 @@ class _Walk:
             value = value[: self.room]
             self.cut = True
         self.left -= len(value)
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            value = _SURROGATE.sub("\ufffd", value)
-        return value
+        return whole_text(value)
 
     def items(self, value: Any, items: Iterable[Any]) -> Any:
         """Return a list of the plain items, a marker where ``value`` is inside itself."""
@@ -223,10 +245,13 @@ def marker(value: Any) -> str:
         return f"<function {value.__qualname__}>"
     if issubclass(kind, type):
         return f"<class {type.__getattribute__(value, '__qualname__')}>"
+    return f"<{class_name(kind)}>"
+
+
+def class_name(kind: type) -> str:
+    """Return a class's name, with its module unless built in; what a metaclass says of them is not asked."""
     module, name = type.__getattribute__(kind, "__module__"), type.__getattribute__(kind, "__qualname__")
-    if not isinstance(module, str) or module == "builtins":
-        return f"<{name}>"
-    return f"<{module}.{name}>"
+    return f"{module}.{name}" if type(module) is str and module != "builtins" else str(name)
 
 
 def _integer(walk: _Walk, value: int) -> Any:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeGuard
 
-from agentpath_sdk._plain import is_dict, is_list, is_sequence, kind_of
+from agentpath_sdk._plain import is_dict, is_list, is_sequence, is_text, kind_of
 
 __all__ = ["as_messages", "field_of", "last_message_text", "text_message"]
 
+# The built-in methods themselves: a subclass may have its own.
+_entry: Final[Callable[[Any, str], Any]] = vars(dict)["get"]
+_list_items: Final[Callable[[Any], Iterator[Any]]] = vars(list)["__iter__"]
+_tuple_items: Final[Callable[[Any], Iterator[Any]]] = vars(tuple)["__iter__"]
 _ROLES: Final = {"human": "user", "ai": "assistant", "function": "tool"}
 
 
@@ -19,11 +23,11 @@ def text_message(role: str, content: str) -> dict[str, Any]:
 
 def as_messages(value: Any, *, role: str) -> list[Any]:
     """Return ``value`` as a list of GenAI messages; what is no message becomes one of ``role``."""
-    if is_sequence(value) and value and all(_looks_like_message(item) for item in value):
+    if type(value) in (list, tuple) and value and all(map(_looks_like_message, value)):
         return [_message(item, role) for item in value]
     if _looks_like_message(value):
         return [_message(value, role)]
-    if isinstance(value, str):
+    if is_text(value):
         return [text_message(role, value)]
     return [{"role": role, "parts": [{"type": "json", "content": value}]}]
 
@@ -31,7 +35,7 @@ def as_messages(value: Any, *, role: str) -> list[Any]:
 def field_of(value: Any, name: str) -> Any:
     """Return a mapping's entry or an object's stored attribute, else None; never runs a property or ``__getattr__``."""
     if is_dict(value):
-        return value.get(name)
+        return _entry(value, name)
     stored = _stored(value)
     return stored.get(name) if stored is not None else None
 
@@ -40,14 +44,14 @@ def last_message_text(messages: Any, *, roles: frozenset[str] | None = None) -> 
     """Return the text of the last message (of one of ``roles``), else None."""
     if not is_sequence(messages):
         return None
-    for message in reversed(messages):
-        if isinstance(message, str):
+    for message in _reversed(messages):
+        if is_text(message):
             if roles is None or "user" in roles:
                 return message
             continue
-        pair = message if isinstance(message, tuple) and is_sequence(message) else ()
+        pair = message if kind_of(message) is tuple else ()
         found = pair[0] if len(pair) == 2 else field_of(message, "role") or field_of(message, "type")
-        role = _ROLES.get(found, found) if isinstance(found, str) else None
+        role = _ROLES.get(found, found) if type(found) is str else None
         if roles is None or role in roles:
             return _text(pair[1] if len(pair) == 2 else _content(message))
     return None
@@ -60,10 +64,10 @@ def _content(message: Any) -> Any:
 
 def _text(content: Any) -> str | None:
     """Return the text of a message content: a string, or the text blocks of a list, joined."""
-    if isinstance(content, str):
+    if is_text(content):
         return content
     if is_sequence(content):
-        blocks = [b if isinstance(b, str) else _block_text(b) for b in content]
+        blocks = [b if is_text(b) else _block_text(b) for b in _items(content)]
         texts = [b for b in blocks if b is not None]
         return "".join(texts) if texts else None
     return None
@@ -72,13 +76,14 @@ def _text(content: Any) -> str | None:
 def _block_text(block: Any) -> str | None:
     for name in ("text", "content"):
         text = field_of(block, name)
-        if isinstance(text, str):
+        if is_text(text):
             return text
     return None
 
 
 def _looks_like_message(value: Any) -> TypeGuard[dict[str, Any]]:
-    return is_dict(value) and isinstance(value.get("role"), str) and ("parts" in value or "content" in value)
+    # Subclasses may have their own ``get``; what is no plain dict is encoded as a value like any other.
+    return type(value) is dict and type(value.get("role")) is str and ("parts" in value or "content" in value)
 
 
 def _message(value: Mapping[str, Any], role: str) -> Any:
@@ -87,7 +92,7 @@ def _message(value: Mapping[str, Any], role: str) -> Any:
     given = value["role"]
     content = value["content"]
     parts: list[Any] = []
-    if isinstance(content, str):
+    if is_text(content):
         parts.append({"type": "text", "content": content})
     elif content is not None:
         text = _text(content)
@@ -98,7 +103,7 @@ def _message(value: Mapping[str, Any], role: str) -> Any:
 
 def _tool_calls(calls: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for call in calls if is_list(calls) else ():
+    for call in _items(calls) if is_list(calls) else ():
         function = field_of(call, "function")
         source = call if function is None else function
         arguments = field_of(source, "arguments")
@@ -120,3 +125,12 @@ def _stored(value: Any) -> dict[str, Any] | None:
     except AttributeError:
         return None
     return stored if kind_of(stored) is dict and is_dict(stored) else None
+
+
+def _items(value: Any) -> list[Any]:
+    """Return what a list or tuple holds."""
+    return list(_list_items(value) if is_list(value) else _tuple_items(value))
+
+
+def _reversed(value: Any) -> list[Any]:
+    return _items(value)[::-1]

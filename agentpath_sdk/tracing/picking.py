@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from agentpath_sdk._guard import guard
-from agentpath_sdk._plain import is_sequence
+from agentpath_sdk._plain import is_sequence, is_text, kind_of
 from agentpath_sdk.errors import ConfigurationError
 from agentpath_sdk.tracing.binding import Binder
 from agentpath_sdk.tracing.messages import field_of, last_message_text
@@ -65,11 +65,12 @@ def pick_answer(pick: Pick | None, result: Any) -> str | None:
 
 
 def _as_text(value: Any, names: tuple[str, ...], roles: frozenset[str], depth: int = 3) -> str | None:
-    if isinstance(value, str):
+    if is_text(value):
         return value
-    if isinstance(value, bool) or value is None or depth == 0:
+    kind = kind_of(value)
+    if kind is bool or value is None or depth == 0:
         return None
-    if isinstance(value, int | float):
+    if kind is int or kind is float:
         # A number may be an answer; a question it is not.
         return str(value) if roles is _ASSISTANT else None
     if is_sequence(value):
