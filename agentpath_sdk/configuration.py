@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import logging
 import os
@@ -28,6 +27,7 @@ from agentpath_sdk.online import arguments, joining
 from agentpath_sdk.online.calling import ScoreSink, as_exporters
 from agentpath_sdk.online.current import use_pipeline
 from agentpath_sdk.online.emit import Emitter, EvaluateSpans, LogEvents, Metrics, observe_health
+from agentpath_sdk.online.forks import at_process_end, ends_without_exit
 from agentpath_sdk.online.pipeline import Pipeline, PipelineState
 from agentpath_sdk.online.record import ScoreExporter, ScoreRecord
 from agentpath_sdk.scoring.score import Mode
@@ -421,12 +421,16 @@ def _flush_at_exit() -> None:
     global _exit_registered
     if not _exit_registered:
         _exit_registered = True
-        atexit.register(_exit)
+        at_process_end(_exit)
 
 
 def _exit() -> None:
     # Calls that are still open end now, and their runs are judged as what they are.
     get_recorder().shutdown()
+    handle = _handle
+    if handle is not None and ends_without_exit():
+        # The providers' own exit functions will not be called either.
+        handle.flush(handle.pipeline.settings.shutdown_seconds)
     shutdown()
 
 

@@ -1,14 +1,17 @@
-"""A forked child starts clean: what has threads, locks or queues registers here once."""
+"""A forked child starts clean, and however a process ends, somebody is told: what cares registers here once."""
 
 from __future__ import annotations
 
+import atexit
 import os
-from typing import Final, Protocol
+import sys
+from collections.abc import Callable
+from typing import Any, Final, Protocol
 from weakref import WeakSet
 
 from agentpath_sdk._guard import guard
 
-__all__ = ["Forkable", "reset_after_fork"]
+__all__ = ["Forkable", "at_process_end", "ends_without_exit", "reset_after_fork"]
 
 
 class Forkable(Protocol):
@@ -27,10 +30,38 @@ def reset_after_fork(thing: Forkable) -> None:
     _LIVE.add(thing)
 
 
+def at_process_end(act: Callable[[], object]) -> None:
+    """Have ``act`` called at the end of this process and of each process forked from it; perhaps more than once."""
+    _ends.append(act)
+    atexit.register(act)
+    _arm(None)
+
+
+def ends_without_exit() -> bool:
+    """Return whether this is a child of ``multiprocessing``: it ends without the interpreter's exit functions."""
+    process: Any = sys.modules.get("multiprocessing.process")
+    return process is not None and process.parent_process() is not None
+
+
+_ends: Final[list[Callable[[], object]]] = []
+
+
+def _arm(_: object) -> None:
+    util: Any = sys.modules.get("multiprocessing.util")
+    if util is not None and ends_without_exit():
+        for act in _ends:
+            util.Finalize(None, act, exitpriority=0)
+
+
 def _reset_all() -> None:
     for thing in list(_LIVE):
         with guard("online.fork"):
             thing.after_fork()
+    util: Any = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        # Not at once: a child of multiprocessing first forgets what its parent wanted done at the end.
+        with guard("online.fork"):
+            util.register_after_fork(_arm, _arm)
 
 
 # One hook for all: a hook cannot be taken back, so one per object would leak the objects.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -27,13 +28,15 @@ def planner(query): return t2(t1(1))
 """
 
 
-def run(tmp_path: Path, source: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    tmp_path: Path, source: str, *options: str, arguments: tuple[str, ...] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
     (tmp_path / "gold.yaml").write_text(GOLD)
     script = tmp_path / "script.py"
     script.write_text(source)
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "AGENTPATH_"))}
     return subprocess.run(
-        [sys.executable, *arguments, str(script)],
+        [sys.executable, *options, str(script), *arguments],
         cwd=tmp_path,
         env={**clean, **environment},
         capture_output=True,
@@ -143,6 +146,53 @@ assert handle.flush(20)
 """
     done = run(tmp_path, CONFIGURED + AGENT + source)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("configured", ["before", "in the child"])
+def test_a_child_of_multiprocessing_that_just_ends_has_everything_sent(
+    tmp_path: Path, method: str, configured: str
+) -> None:
+    """Such children skip the interpreter's exit functions, ours and OpenTelemetry's."""
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} here")
+    source = """
+import multiprocessing, sys
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from agentpath_jsonl import JsonlSpanExporter
+from agentpath_sdk.configuration import flush
+
+def set_up():
+    provider = TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(JsonlSpanExporter("spans.jsonl")))
+    trace.set_tracer_provider(provider)
+    from agentpath_jsonl import JsonlScoreExporter
+    from agentpath_sdk.configuration import configure
+    configure(gold="gold.yaml", score_exporters=[JsonlScoreExporter("scores.jsonl")])
+
+def work(set_up_here):
+    if set_up_here:
+        set_up()
+    planner("q")
+
+if __name__ == "__main__":
+    method, before = sys.argv[1:]
+    if before == "before":
+        set_up()
+        planner("q")
+    context = multiprocessing.get_context(method)
+    children = [context.Process(target=work, args=(before != "before" or method != "fork",)) for _ in range(2)]
+    for child in children: child.start()
+    for child in children: child.join()
+    flush(10)
+"""
+    done = run(tmp_path, AGENT + source, arguments=(method, configured))
+    assert (done.returncode, done.stderr) == (0, "")
+    runs = 2 + (configured == "before")
+    assert len(scores(tmp_path)) == runs
+    assert (tmp_path / "spans.jsonl").read_text().count('"invoke_agent planner"') == runs
 
 
 AUTO = """
