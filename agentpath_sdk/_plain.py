@@ -46,6 +46,9 @@ _MAX_DIGITS: Final = 1_000
 _SECRET_NAMES: Final = frozenset({"SecretStr", "SecretBytes", "Secret"})
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _MISSING: Final = object()
+# As ``type`` itself has them: a metaclass may have its own.
+_module_of: Final[Callable[[type], Any]] = vars(type)["__module__"].__get__
+_name_of: Final[Callable[[type], Any]] = vars(type)["__qualname__"].__get__
 
 
 kind_of: Final[Callable[[Any], type[Any]]] = cast(Any, type)
@@ -244,13 +247,13 @@ def marker(value: Any) -> str:
     if kind is types.FunctionType or kind is types.BuiltinFunctionType:
         return f"<function {value.__qualname__}>"
     if issubclass(kind, type):
-        return f"<class {type.__getattribute__(value, '__qualname__')}>"
+        return f"<class {_name_of(value)}>"
     return f"<{class_name(kind)}>"
 
 
 def class_name(kind: type) -> str:
     """Return a class's name, with its module unless built in; what a metaclass says of them is not asked."""
-    module, name = type.__getattribute__(kind, "__module__"), type.__getattribute__(kind, "__qualname__")
+    module, name = _module_of(kind), _name_of(kind)
     return f"{module}.{name}" if type(module) is str and module != "builtins" else str(name)
 
 
@@ -300,7 +303,7 @@ def _sort_key(plain: Any) -> tuple[str, Any]:
 
 def _exception(walk: _Walk, value: BaseException) -> Any:
     arguments = BaseException.__dict__["args"].__get__(value)
-    return {"exception": type(value).__qualname__, "args": walk.plain(arguments)}
+    return {"exception": _name_of(type(value)), "args": walk.plain(arguments)}
 
 
 # The built-in methods themselves: a subclass may have its own.

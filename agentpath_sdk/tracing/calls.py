@@ -90,10 +90,12 @@ class Call:
         plan, options = self._plan, self._plan.options
         name = plan.name
         if plan.named_by_instance and instance is not None:
-            name = (instance if isinstance(instance, type) else type(instance)).__name__
+            name = (instance if issubclass(type(instance), type) else type(instance)).__name__
+        query = None
+        with guard("tracing.query"):
+            query = pick_query(options.query, arguments, args, kwargs)
         self.recording = _RECORDER.start(
-            self, door=DOOR, kind="agent", name=name, gold_path=options.gold_path,
-            query=pick_query(options.query, arguments, args, kwargs), input=arguments if arguments else UNSET,
+            self, door=DOOR, kind="agent", name=name, gold_path=options.gold_path, query=query, input=arguments if arguments else UNSET,
             capture=options.capture, redact=options.redact, keep=options.keep, ambient=ambient,
         )  # fmt: skip
         if self.recording is not None and instance is not None:
@@ -159,10 +161,11 @@ class Call:
         if kind == "tool":
             _RECORDER.end(self, door=DOOR, result=result, partial_items=partial_items)
         elif kind == "agent":
-            with guard("tracing.finish"):
+            answer = None
+            with guard("tracing.answer"):
                 answer = pick_answer(self._plan.options.answer, result) if self.recording.live else None
-                output = UNSET if result is None else result
-                _RECORDER.end(self, door=DOOR, answer=answer, output=output, partial_items=partial_items)
+            output = UNSET if result is None else result
+            _RECORDER.end(self, door=DOOR, answer=answer, output=output, partial_items=partial_items)
         else:
             output = UNSET if result is None else result
             _RECORDER.end(self, door=DOOR, output=output, partial_items=partial_items)
@@ -171,7 +174,7 @@ class Call:
         """End the span of a stream: read to its end, or left by its reader."""
         items = list(self._items)
         result: Any = items
-        if items and all(isinstance(item, str) for item in items):
+        if items and all(type(item) is str for item in items):
             result = "".join(items)
         elif not items and returned is not None:
             result = returned

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 from agentpath_sdk import redaction, semconv
 from agentpath_sdk._encode import Encoded, encode
 from agentpath_sdk._guard import HEALTH
+from agentpath_sdk._plain import whole_text
 from agentpath_sdk.redaction import FAILED, suspicious
 from agentpath_sdk.tracing.messages import as_messages, text_message
 from agentpath_sdk.tracing.recording import Recording
@@ -73,7 +74,8 @@ def put_text(recording: Recording, value: str, *, role: str, limit: int) -> None
 
 def text(recording: Recording, value: str, limit: int | None = None) -> str:
     """Return ``value`` redacted (known secrets of the run included) and cut to ``limit`` characters."""
-    clean = redaction.redact_text(value if limit is None else value[: limit * 8])
+    beginning = value if limit is None else str.__str__(value)[: limit * 8]
+    clean = redaction.redact_text(whole_text(beginning))
     for secret in recording.root.secrets:
         clean = clean.replace(secret, redaction.MARKER)
     return clean if limit is None or len(clean) <= limit else clean[: limit - 1] + "…"

@@ -11,6 +11,7 @@ from opentelemetry.trace import StatusCode
 
 from agentpath_sdk import semconv
 from agentpath_sdk._guard import HEALTH
+from agentpath_sdk._plain import class_name
 from agentpath_sdk.tracing import content
 from agentpath_sdk.tracing.frameworks import classify_error
 from agentpath_sdk.tracing.recording import STEP_KINDS, UNSET, Outcome, Recording, StopReason
@@ -18,6 +19,8 @@ from agentpath_sdk.tracing.results import returned_error
 
 __all__ = ["end_span", "outcome_of", "take_content", "take_outcome", "take_success"]
 
+_MEMBERS_SHOWN: Final = 3
+_group_members: Final[Any] = vars(BaseExceptionGroup)["exceptions"].__get__
 _CANCELLED: Final = (asyncio.CancelledError, concurrent.futures.CancelledError)
 _STOP_REASONS: Final[Mapping[Outcome, StopReason | None]] = {
     "ok": "finished",
@@ -33,10 +36,21 @@ def outcome_of(error: BaseException) -> tuple[Outcome, StopReason | None]:
     verdict = classify_error(error)
     if verdict is not None:
         return verdict
-    # KeyboardInterrupt, SystemExit, GeneratorExit and other libraries' cancellations are no errors of the call.
-    if isinstance(error, _CANCELLED) or not isinstance(error, Exception):
-        return "cancelled", None
-    return "error", None
+    return "cancelled" if _is_cancellation(error) else "error", None
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    """Return whether an exception is no error of the call: KeyboardInterrupt, SystemExit, GeneratorExit, asyncio's and
+    other libraries' cancellations, and groups of nothing else."""
+    kind = type(error)  # an object can lie about its class, and ``isinstance`` would ask it
+    if issubclass(kind, BaseExceptionGroup):
+        return all(map(_is_cancellation, _members(error)))
+    return issubclass(kind, _CANCELLED) or not issubclass(kind, Exception)
+
+
+def _members(group: BaseException) -> tuple[BaseException, ...]:
+    members: tuple[BaseException, ...] = _group_members(group)
+    return members
 
 
 def take_success(recording: Recording, result: Any) -> None:
@@ -71,24 +85,27 @@ def take_outcome(
 
 def _take_error(recording: Recording, error: BaseException | None, message: str | None, error_type: str | None) -> None:
     if recording.error_type is None:
-        recording.error_type = error_type or (type_name(type(error)) if error is not None else None)
+        recording.error_type = error_type or (class_name(type(error)) if error is not None else None)
     if recording.error_message is None and recording.capture:
         said = message if message is not None else message_of(error)
         if said:
             recording.error_message = content.text(recording, said, content.ERROR_MESSAGE_LIMIT)
 
 
-def type_name(kind: type) -> str:
-    """Return an exception class's name, with its module unless built in."""
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-
-
 def message_of(error: BaseException | None) -> str | None:
-    """Return an exception's message; one whose ``str`` raises has none."""
+    """Return an exception's message, a group's with those of its members; one whose ``str`` raises has none."""
     if error is None:
         return None
+    message = _own_message(error)
+    if not issubclass(type(error), BaseExceptionGroup):
+        return message
+    inner = [f"{class_name(type(one))}: {_own_message(one) or ''}" for one in _members(error)[:_MEMBERS_SHOWN]]
+    return f"{message}: {'; '.join(inner)}"
+
+
+def _own_message(error: BaseException) -> str | None:
     try:
-        return str(error)
+        return str.__str__(str(error))
     except Exception:
         return None
 

@@ -49,7 +49,7 @@ def last_message_text(messages: Any, *, roles: frozenset[str] | None = None) -> 
             if roles is None or "user" in roles:
                 return message
             continue
-        pair = message if kind_of(message) is tuple else ()
+        pair: tuple[Any, ...] = message if kind_of(message) is tuple else ()
         found = pair[0] if len(pair) == 2 else field_of(message, "role") or field_of(message, "type")
         role = _ROLES.get(found, found) if type(found) is str else None
         if roles is None or role in roles:

@@ -45,7 +45,7 @@ def pick_query(
             if found is not None:
                 return found
     for value in arguments.values():
-        if isinstance(value, str):
+        if is_text(value):
             return value
     for value in arguments.values():
         found = _as_text(value, _QUERY_NAMES, _USER)

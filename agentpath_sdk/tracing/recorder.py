@@ -136,23 +136,31 @@ class Recorder:
         recording = self._calls.get(key)
         if recording is None or door not in recording.doors:
             return
-        if recording.live:
-            try:
-                if outcome == "ok" and error is None and stop_reason is None:
-                    ending.take_success(recording, result)
-                else:
-                    first = door == recording.door
-                    ending.take_outcome(recording, outcome, error, error_message, error_type, stop_reason, first)
-                ending.take_content(recording, result, answer, output, partial_items, self.settings.result_limit)
-                if attributes:
-                    recording.content.update(content.safe_attributes(recording, attributes))
-            except Exception as own:
-                fault("tracing.end", own)
-            outcome = recording.outcome
-        if door == recording.door:
-            self._close(recording, outcome)
-        elif key != recording.key:
-            self._calls.forget_alias(key, recording)
+        try:
+            if recording.live:
+                try:
+                    if outcome == "ok" and error is None and stop_reason is None:
+                        ending.take_success(recording, result)
+                    else:
+                        first = door == recording.door
+                        ending.take_outcome(recording, outcome, error, error_message, error_type, stop_reason, first)
+                except Exception as own:
+                    # What is known is said, whatever else could not be found out.
+                    if recording.outcome == "ok":
+                        recording.outcome = "error" if error is not None and outcome == "ok" else outcome
+                    fault("tracing.end", own)
+                try:
+                    ending.take_content(recording, result, answer, output, partial_items, self.settings.result_limit)
+                    if attributes:
+                        recording.content.update(content.safe_attributes(recording, attributes))
+                except Exception as own:
+                    fault("tracing.end", own)
+        finally:
+            # An interrupt from the keyboard may come in the middle of the above.
+            if door == recording.door:
+                self._close(recording, outcome if recording.outcome == "ok" else recording.outcome)
+            elif key != recording.key:
+                self._calls.forget_alias(key, recording)
 
     def get(self, key: Hashable) -> Recording | None:
         """Return the open call known under ``key``, else None."""
