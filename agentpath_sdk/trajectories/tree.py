@@ -30,12 +30,16 @@ class Node:
     """True at and below a span marked as utility."""
     function: str | None = None
     """Name of the traced function that a chain is."""
+    said: dict[Fact, Any] = field(default_factory=dict[Fact, Any])
+    """What was read of the span so far: a fact may be asked for often, and reading a chat history costs."""
     told: bool = False
     """True = made here of what messages or another span tell of a call that has no span of its own."""
 
     def read(self, fact: Fact) -> Any:
         """Return what the span says about ``fact``, or None: the first vocabulary that says it does."""
-        return read(self.speakers, fact, self.record)
+        if fact not in self.said:
+            self.said[fact] = read(self.speakers, fact, self.record)
+        return self.said[fact]
 
     @property
     def key(self) -> tuple[int, str]:

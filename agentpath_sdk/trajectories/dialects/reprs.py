@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from agentpath_sdk.trajectories.decoding import plain
@@ -14,6 +15,8 @@ __all__ = ["CLASS", "fields_of", "read_repr"]
 CLASS: Final = "__class__"
 """Key of the class name in what ``read_repr`` makes of ``Name(a=1)``."""
 
+# A span's text is asked for result, error and call id in turn.
+_KEPT: Final = 32
 # A longer text is no repr of one message or call, and parsing Python source costs much.
 _LIMIT: Final = 200_000
 _STRING: Final = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
@@ -22,10 +25,11 @@ _BRACKETS: Final = re.compile(rf"({_STRING})|<[A-Za-z_][\w.]*: ({_STRING}|-?\d+)
 _ASSIGNED: Final = re.compile(rf"({_STRING})|([(\[{{])|([)\]}}])|(?:^|(?<=\s))([A-Za-z_]\w*)=", re.DOTALL)
 
 
+@lru_cache(maxsize=_KEPT)
 def read_repr(text: str) -> Any:
     """Return the JSON value of a Python repr, or None when it is none.
 
-    A call ``Name(a=1)`` becomes an object with its keyword arguments and ``__class__``; an enum member its value.
+    What comes back may be shared: read it only. A call ``Name(a=1)`` becomes an object with its keyword arguments and ``__class__``; an enum member its value.
     """
     if len(text) > _LIMIT:
         return None
@@ -63,6 +67,7 @@ def _call(node: ast.Call) -> dict[str, Any]:
     return found | {keyword.arg: _value(keyword.value) for keyword in node.keywords if keyword.arg is not None}
 
 
+@lru_cache(maxsize=_KEPT)
 def fields_of(text: str) -> dict[str, Any] | None:
     """Return the fields of a text such as ``content='x' name='y'`` (how pydantic prints a model), else None."""
     if len(text) > _LIMIT:
