@@ -29,7 +29,8 @@ _ASSIGNED: Final = re.compile(rf"({_STRING})|([(\[{{])|([)\]}}])|(?:^|(?<=\s))([
 def read_repr(text: str) -> Any:
     """Return the JSON value of a Python repr, or None when it is none.
 
-    What comes back may be shared: read it only. A call ``Name(a=1)`` becomes an object with its keyword arguments and ``__class__``; an enum member its value.
+    A call ``Name(a=1)`` becomes an object with its keyword arguments and ``__class__``; an enum member its value. What
+    comes back may be shared: read it only.
     """
     if len(text) > _LIMIT:
         return None
