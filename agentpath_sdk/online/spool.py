@@ -111,13 +111,15 @@ class Spool:
     def step(self) -> float:
         """Send what may be sent now; return the seconds until the next try."""
         flush_within, self._flush_within = self._flush_within, None
-        while batch := self._take(urgent=flush_within is not None):
-            if not self._send(batch):
-                break
-        if flush_within is not None:
-            self._flushed = not self._queue and self._flush_exporter(flush_within)
-        if self._closing:
-            self._close()
+        try:
+            while batch := self._take(urgent=flush_within is not None):
+                if not self._send(batch):
+                    break
+            if flush_within is not None:
+                self._flushed = not self._queue and self._flush_exporter(flush_within)
+        finally:
+            if self._closing:
+                self._close()
         if not self._queue:
             return _IDLE_SECONDS
         return max(self._not_before - self._clock.monotonic(), 0.0)

@@ -195,6 +195,18 @@ def test_shutdown_counts_what_could_not_be_sent_and_closes_the_exporter(clock: M
     assert exporter.closed
 
 
+def test_an_exporter_that_ends_the_program_is_closed_and_what_it_left_is_counted() -> None:
+    def leave(records: tuple[ScoreRecord, ...]) -> ExportResult:
+        raise SystemExit(3)
+
+    exporter = RecordingExporter(leave)
+    spool = Spool(exporter, name="leaving")
+    spool.offer(score_record())
+    assert spool.shutdown(5.0) is False
+    assert exporter.closed
+    assert spool.state().dropped == 1
+
+
 def test_flush_and_shutdown_return_in_time_though_the_destination_hangs() -> None:
     release = threading.Event()
 
