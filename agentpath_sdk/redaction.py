@@ -18,7 +18,18 @@ from agentpath_sdk._plain import REDACTED as MARKER
 from agentpath_sdk._plain import is_dict, is_list, to_plain
 from agentpath_sdk._secret_forms import may_hold_secret
 
-__all__ = ["FAILED", "MARKER", "Rule", "add_rule", "is_secret_name", "redact", "redact_text", "suspicious"]
+__all__ = [
+    "FAILED",
+    "MARKER",
+    "Rule",
+    "add_rule",
+    "has_rules",
+    "is_secret_name",
+    "redact",
+    "redact_text",
+    "suspicious",
+    "without_secrets",
+]
 
 FAILED: Final = "[redaction failed]"
 """What is left of a value whose redaction raised."""
@@ -75,6 +86,20 @@ def redact_text(text: str) -> str:
     except Exception as error:
         HEALTH.fault("redaction", error)
         return FAILED
+
+
+def without_secrets(text: str) -> str:
+    """Return ``text`` without secrets, the application's rules not asked; never raises."""
+    try:
+        return forms.clean_text(text, MARKER, is_secret_name) if may_hold_secret(text, is_secret_name) else text
+    except Exception as error:
+        HEALTH.fault("redaction", error)
+        return FAILED
+
+
+def has_rules() -> bool:
+    """Return whether the application has rules of its own."""
+    return bool(_rules)
 
 
 def suspicious(text: str) -> bool:

@@ -6,12 +6,16 @@ import functools
 import inspect
 import types
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
+
+import wrapt
 
 from agentpath_sdk._plain import kind_of
+from agentpath_sdk.tracing.messages import field_of
 
-__all__ = ["Binder", "inner_function", "partial_function", "raw_function"]
+__all__ = ["Binder", "inner_function", "innermost_function", "partial_function", "raw_function"]
 
+_MAX_WRAPPERS: Final = 50
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -59,6 +63,18 @@ def raw_function(target: Any) -> Any:
             return method if isinstance(method, types.FunctionType) else target
         else:
             return target
+
+
+def innermost_function(target: Any) -> Any:
+    """Return the function that does the work in the end: ``raw_function`` of what wrappers made with
+    ``functools.wraps`` (retries, caches, traced functions) say they wrap."""
+    for _ in range(_MAX_WRAPPERS):
+        target = raw_function(target)
+        wrapped = target.__wrapped__ if isinstance(target, wrapt.ObjectProxy) else field_of(target, "__wrapped__")
+        if wrapped is None:
+            break
+        target = wrapped
+    return target
 
 
 def inner_function(method: Any) -> Any:

@@ -20,23 +20,24 @@ from agentpath_sdk.tracing.options import CallOptions
 from agentpath_sdk.tracing.picking import pick_answer, pick_query
 from agentpath_sdk.tracing.recorder import UNSET, Recording, fault, get_recorder
 
-__all__ = ["DOOR", "Call", "CallKind", "Plan"]
+__all__ = ["Call", "CallKind", "Plan"]
 
 CallKind: TypeAlias = Literal["agent", "tool", "phase"]
 
-DOOR: Final = "decorator"
 _RECORDER: Final = get_recorder()
 _MAX_ITEMS: Final = 10_000
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Plan:
-    """What is known of a traced callable before it is called."""
+    """What is known of a traced callable before it is called. Also that callable's door to the recorder."""
 
     kind: CallKind
     name: str
     options: CallOptions
     binder: Binder
+    function: object = None
+    """The function that runs in the end, whatever is wrapped around it."""
     named_by_instance: bool = False
     """True for a method such as ``run``: the run is called after the class."""
     once_per_instance: bool = False
@@ -66,14 +67,15 @@ class Call:
             arguments = plan.binder.bind(args, kwargs, bound=instance is not None)
             if plan.kind == "tool":
                 self.recording = _RECORDER.start(
-                    self, door=DOOR, kind="tool", name=plan.name, arguments=arguments, description=options.description,
-                    capture=options.capture, redact=options.redact, keep=options.keep, ambient=ambient,
+                    self, door=plan, kind="tool", name=plan.name, arguments=arguments, description=options.description,
+                    capture=options.capture, redact=options.redact, keep=options.keep, function=plan.function,
+                    ambient=ambient,
                 )  # fmt: skip
             elif plan.kind == "agent":
                 self._open_agent(instance, arguments, args, kwargs, ambient)
             else:
                 self.recording = _RECORDER.start(
-                    self, door=DOOR, kind="phase", name=plan.name, input=arguments if arguments else UNSET,
+                    self, door=plan, kind="phase", name=plan.name, input=arguments if arguments else UNSET,
                     capture=options.capture, redact=options.redact, keep=options.keep, ambient=ambient,
                 )  # fmt: skip
         except Exception as error:
@@ -95,7 +97,7 @@ class Call:
         with guard("tracing.query"):
             query = pick_query(options.query, arguments, args, kwargs)
         self.recording = _RECORDER.start(
-            self, door=DOOR, kind="agent", name=name, gold_path=options.gold_path, query=query, input=arguments if arguments else UNSET,
+            self, door=plan, kind="agent", name=name, gold_path=options.gold_path, query=query, input=arguments if arguments else UNSET,
             capture=options.capture, redact=options.redact, keep=options.keep, ambient=ambient,
         )  # fmt: skip
         if self.recording is not None and instance is not None:
@@ -159,16 +161,16 @@ class Call:
             return
         kind = self._plan.kind
         if kind == "tool":
-            _RECORDER.end(self, door=DOOR, result=result, partial_items=partial_items)
+            _RECORDER.end(self, door=self._plan, result=result, partial_items=partial_items)
         elif kind == "agent":
             answer = None
             with guard("tracing.answer"):
                 answer = pick_answer(self._plan.options.answer, result) if self.recording.live else None
             output = UNSET if result is None else result
-            _RECORDER.end(self, door=DOOR, answer=answer, output=output, partial_items=partial_items)
+            _RECORDER.end(self, door=self._plan, answer=answer, output=output, partial_items=partial_items)
         else:
             output = UNSET if result is None else result
-            _RECORDER.end(self, door=DOOR, output=output, partial_items=partial_items)
+            _RECORDER.end(self, door=self._plan, output=output, partial_items=partial_items)
 
     def finish_stream(self, *, returned: Any = None, partial: bool = False) -> None:
         """End the span of a stream: read to its end, or left by its reader."""
@@ -190,4 +192,4 @@ class Call:
         """End the span of a call that raised."""
         if self.recording is not None:
             partial = self.count if self.count else None
-            _RECORDER.end(self, door=DOOR, error=error, partial_items=partial)
+            _RECORDER.end(self, door=self._plan, error=error, partial_items=partial)

@@ -188,9 +188,12 @@ def _more_facts(recording: Recording) -> dict[str, Any]:
 def _stop_reason(recording: Recording) -> StopReason | None:
     if recording.stop_reason is not None:
         return recording.stop_reason
-    if recording.outcome == "ok" and recording.last_call_interrupted:
-        # The framework swallowed the pause of the last call and handed back its state.
-        return "pending"
+    if recording.outcome == "ok":
+        if recording.noted_stop_reason is not None:
+            return recording.noted_stop_reason
+        if recording.last_call_interrupted:
+            # The framework swallowed the pause of the last call and handed back its state.
+            return "pending"
     return _STOP_REASONS[recording.outcome]
 
 

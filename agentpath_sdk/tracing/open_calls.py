@@ -90,18 +90,21 @@ class OpenCalls:
         self._by_key, self._by_span = {}, {}
 
     def reported_before(
-        self, key: Hashable, kind: Kind, name: str, door: Hashable, twin: Recording | None
+        self, key: Hashable, kind: Kind, door: Hashable, twin: Recording | None
     ) -> tuple[Recording | None, bool]:
         """Return the open call that a start reports again, and whether it was joined (else it is a repeated start)."""
         with self._lock:
             known = self._by_key.get(key)
             if known is None:
-                if twin is None or not _is_twin(twin, kind, name, door):
+                if twin is None or not _is_twin(twin, kind, door):
                     return None, False
                 known = twin
-            if door in known.doors:
+            if known.failed_door is not None and known.failed_door == door:
+                known.try_again()
+            elif door in known.doors:
                 return known, False
-            known.doors = (*known.doors, door)
+            else:
+                known.doors = (*known.doors, door)
             if key != known.key:
                 known.aliases = (*known.aliases, key)
                 self._by_key[key] = known
@@ -109,10 +112,12 @@ class OpenCalls:
 
     # --- where a call belongs --------------------------------------------------------------------
 
-    def place(self, parent: Hashable | None, context: Context, inherit: bool, kind: Kind, name: str) -> Place:
+    def place(
+        self, parent: Hashable | None, context: Context, inherit: bool, kind: Kind, name: str, function: object
+    ) -> Place:
         """Return where a call that starts in ``context`` belongs. Ids are trusted before the context."""
         if parent is not None:
-            return self._place_below(parent, context, kind, name)
+            return self._place_below(parent, context, kind, name, function)
         if not inherit:
             return None, None, _ROOT
         enclosing = self.innermost(context)
@@ -120,7 +125,7 @@ class OpenCalls:
             return None, None, context
         at_hand = context.get(RECORDING_KEY) is enclosing or not enclosing.live
         base = context if at_hand else self._with_span_of(enclosing, context)
-        return enclosing, enclosing if enclosing.name == name else None, base
+        return enclosing, enclosing if enclosing.is_same_call(name, function) else None, base
 
     def innermost(self, context: Context) -> Recording | None:
         """Return the innermost of the context's call and the frameworks' current calls."""
@@ -132,16 +137,23 @@ class OpenCalls:
                 found = other
         return found
 
-    def _place_below(self, parent: Hashable, context: Context, kind: Kind, name: str) -> Place:
+    def _place_below(self, parent: Hashable, context: Context, kind: Kind, name: str, function: object) -> Place:
         given = self._by_key.get(parent)
         if given is None:
             return None, None, _ROOT
-        if kind not in STEP_KINDS or given.name == name:
+        if kind not in STEP_KINDS or given.is_same_call(name, function):
             return given, given, given.context
         # A decorated stand-in of a framework's tool opens between the framework's parent and the framework's report.
-        innermost = self.innermost(context)
-        between = innermost is not None and innermost.name == name and innermost.is_below(given)
-        return given, innermost if between else None, given.context
+        # It has attached its context, so that no framework need be asked.
+        noted: Recording | None = context.get(RECORDING_KEY)  # type: ignore[assignment]  # only recordings are put there
+        between = (
+            noted is not None
+            and noted is not given
+            and not noted.ended
+            and noted.is_same_call(name, function)
+            and noted.is_below(given)
+        )
+        return given, noted if between else None, given.context
 
     def _ambient(self, context: Context, noted: Recording | None) -> Recording | None:
         if noted is not None and noted.dropped:
@@ -161,8 +173,11 @@ class OpenCalls:
         return trace_api.set_span_in_context(enclosing.span, context)
 
 
-def _is_twin(one: Recording, kind: Kind, name: str, door: Hashable) -> bool:
-    """Return whether a start is a second report of an open tool call: same name, another door, nothing inside yet."""
-    if kind not in STEP_KINDS or one.kind not in STEP_KINDS:
+def _is_twin(one: Recording, kind: Kind, door: Hashable) -> bool:
+    """Return whether a start inside what may be the same call is a second report of it: from another door, with
+    nothing inside yet; or another attempt, from a door whose last one failed."""
+    if kind not in STEP_KINDS or one.kind not in STEP_KINDS or one.ended:
         return False
-    return one.name == name and not one.has_tool_child and not one.ended and door not in one.doors
+    if one.failed_door is not None and one.failed_door == door:
+        return True
+    return not one.has_tool_child and door not in one.doors

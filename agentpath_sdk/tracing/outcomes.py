@@ -13,6 +13,7 @@ from opentelemetry import trace as trace_api
 from agentpath_sdk import redaction, semconv
 from agentpath_sdk._guard import HEALTH, guard
 from agentpath_sdk.errors import ConfigurationError
+from agentpath_sdk.tracing.identity import label
 from agentpath_sdk.tracing.recorder import Recording, get_recorder
 
 __all__ = ["RecordedOutcome", "RunRef", "current_run", "record_outcome", "subscribe"]
@@ -121,10 +122,10 @@ def record_outcome(
 
 
 def _say(agent: Recording, success: bool, reason: str | None, source: str) -> None:
-    told: dict[str, bool | str] = {semconv.RUN_GOAL_SUCCESS: success, semconv.RUN_GOAL_SOURCE: source}
+    told: dict[str, bool | str] = {semconv.RUN_GOAL_SUCCESS: success, semconv.RUN_GOAL_SOURCE: label(source)}
     if reason is not None:
         told[semconv.RUN_GOAL_REASON] = reason
-    agent.late = {**agent.late, **told}
+    get_recorder().note(agent, told)
     agent.span.set_attributes(told)
 
 

@@ -21,7 +21,7 @@ from agentpath_sdk import semconv
 from agentpath_sdk._guard import HEALTH, guard
 from agentpath_sdk.settings import TracingSettings
 from agentpath_sdk.tracing import content, ending
-from agentpath_sdk.tracing.identity import Identity, identify, with_agent_facts, with_call_facts
+from agentpath_sdk.tracing.identity import Identity, conversation_label, identify, with_agent_facts, with_call_facts
 from agentpath_sdk.tracing.open_calls import OpenCalls
 from agentpath_sdk.tracing.recording import UNSET, Kind, Outcome, Recording, StopReason, Unset
 from agentpath_sdk.tracing.spans import SpanSource
@@ -73,6 +73,7 @@ class Recorder:
         capture: bool | None = None,
         redact: frozenset[str] = frozenset(),
         keep: frozenset[str] = frozenset(),
+        function: object = None,
         ambient: Context | None = None,
     ) -> Recording | None:
         """Open a call; None only when our own code failed.
@@ -80,16 +81,18 @@ class Recorder:
         ``parent`` is the key of the enclosing call; one that is not open makes a root. Without it the ambient context
         (or ``ambient``) is taken, unless ``inherit`` is False. ``arguments`` is a mapping by name, or text that is no
         object (kept raw and flagged); ``input`` GenAI messages or any value. A key that is open already: from another
-        door it is the same call (joined), from the same door the first is ended as abandoned.
+        door it is the same call (joined), from the same door the first is ended as abandoned. ``function`` is the one
+        that a tool runs in the end: a tool call started directly inside another door's call of the same function (where
+        it is not known: of the same name) is that call, and so is a further attempt at it after a failure.
         """
         try:
             now = self._clock()
             if now >= self._next_sweep:
                 self._sweep(now)
             context = context_api.get_current() if ambient is None else ambient
-            enclosing, twin, base = self._calls.place(parent, context, inherit, kind, name)
+            enclosing, twin, base = self._calls.place(parent, context, inherit, kind, name, function)
             if twin is not None or self._calls.get(key) is not None:
-                joined = self._joined(key, kind, name, door, twin)
+                joined = self._joined(key, kind, door, twin)
                 if joined is not None:
                     self._more(joined, arguments, call_id)
                     return joined
@@ -100,6 +103,8 @@ class Recorder:
             if kind == "agent":
                 attributes_at_start = with_agent_facts(attributes_at_start, gold_path, enclosing, base)
             recording = self._begin(key, door, kind, name, enclosing, base, identity, attributes_at_start)
+            if function is not None:
+                recording.function = function
             self._calls.add(recording, now)
             if len(self._calls) > self.settings.max_open_runs:
                 self._evict()
@@ -159,8 +164,11 @@ class Recorder:
             # An interrupt from the keyboard may come in the middle of the above.
             if door == recording.door:
                 self._close(recording, outcome if recording.outcome == "ok" else recording.outcome)
-            elif key != recording.key:
-                self._calls.forget_alias(key, recording)
+            else:
+                if recording.outcome != "ok":
+                    recording.failed_door = door
+                if key != recording.key:
+                    self._calls.forget_alias(key, recording)
 
     def get(self, key: Hashable) -> Recording | None:
         """Return the open call known under ``key``, else None."""
@@ -176,9 +184,36 @@ class Recorder:
             return self._calls.get(parent) if parent is not None else self._calls.innermost(context_api.get_current())
         return None
 
-    def note_stop_reason(self, recording: Recording, stop_reason: StopReason) -> None:
-        """Say why an open agent run is about to stop, where its own end will not know."""
-        recording.stop_reason = stop_reason
+    def note_stop_reason(self, recording: Recording, stop_reason: StopReason | None) -> None:
+        """Say why an open agent run is about to stop, where its own end will not know; None = as its end says.
+
+        An end that is not ok says it better than any note."""
+        recording.noted_stop_reason = stop_reason
+
+    def note_conversation(self, recording: Recording, conversation_id: str) -> bool:
+        """Give an open call the conversation that was not known at its start; False if it has one already."""
+        with guard("tracing.note"):
+            known = conversation_label(conversation_id)
+            if known is None or recording.conversation_id is not None or not recording.live:
+                return False
+            recording.conversation_id = known
+            self.note(recording, {semconv.CONVERSATION_ID: known})
+            return True
+        return False
+
+    def note_query(self, recording: Recording, query: str) -> None:
+        """Give an open agent run the question that was not known at its start."""
+        with guard("tracing.note"):
+            if recording.live and recording.capture and semconv.INPUT_MESSAGES not in recording.content:
+                content.put_text(recording, query, role="user", limit=self.settings.result_limit)
+
+    def note(self, recording: Recording, facts: Mapping[str, bool | str]) -> None:
+        """Keep further facts, clean already, that must be on the span of an open call."""
+        recording.late = {**recording.late, **facts}
+
+    def forget_output(self, recording: Recording) -> None:
+        """Have the next thing said of a call's output or answer take the place of what was said before."""
+        recording.content.pop(semconv.OUTPUT_MESSAGES, None)
 
     def open_count(self) -> int:
         """Return how many calls are open."""
@@ -201,9 +236,9 @@ class Recorder:
 
     # --- opening ---------------------------------------------------------------------------------
 
-    def _joined(self, key: Hashable, kind: Kind, name: str, door: Hashable, twin: Recording | None) -> Recording | None:
+    def _joined(self, key: Hashable, kind: Kind, door: Hashable, twin: Recording | None) -> Recording | None:
         """Return the open call that this start reports again; a repeated start ends the first as abandoned."""
-        known, joined = self._calls.reported_before(key, kind, name, door, twin)
+        known, joined = self._calls.reported_before(key, kind, door, twin)
         if known is not None and not joined:
             self._close(known, "abandoned")
         return known if joined else None

@@ -61,6 +61,10 @@ class Recording:
     """Clock time of the last event in the whole run; kept on the root only."""
     calls = 0
     """Tool calls started in this agent run."""
+    function: object = None
+    """The function that the call runs in the end, where it is known."""
+    failed_door: Hashable = None
+    """A further door that told of an error: what it reports next is another attempt at the same call."""
     has_tool_child = False
     last_call_interrupted = False
     capture = True
@@ -74,6 +78,9 @@ class Recording:
     error_type: str | None = None
     error_message: str | None = None
     stop_reason: StopReason | None = None
+    """Said by the end of the call itself."""
+    noted_stop_reason: StopReason | None = None
+    """Said earlier, by what ran inside; holds if the call then ends well."""
     late: Mapping[str, Any] = _NONE
     """Further essential attributes known only after the start."""
     _context: Context | None = None
@@ -136,6 +143,18 @@ class Recording:
     def forget_cycles(self) -> None:
         """Let go of what refers back to this ended call, so that no garbage waits for the collector."""
         self.key, self.aliases, self._context = None, (), None
+
+    def is_same_call(self, name: str, function: object) -> bool:
+        """Return whether a tool of this name and function, started inside, may be this very call told again: by the
+        function where both are known (a tool may have been given another name), else by the name."""
+        if function is not None and self.function is not None:
+            return function is self.function
+        return name == self.name
+
+    def try_again(self) -> None:
+        """Forget how an attempt at this call failed."""
+        self.outcome, self.error_type, self.error_message, self.stop_reason = "ok", None, None, None
+        self.failed_door = None
 
     def is_below(self, other: Recording) -> bool:
         """Return whether ``other`` is an ancestor of this call."""

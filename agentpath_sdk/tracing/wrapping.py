@@ -15,7 +15,7 @@ import wrapt
 
 from agentpath_sdk._plain import is_dict, is_list, kind_of
 from agentpath_sdk.errors import ConfigurationError
-from agentpath_sdk.tracing.binding import Binder, inner_function, partial_function, raw_function
+from agentpath_sdk.tracing.binding import Binder, inner_function, innermost_function, partial_function, raw_function
 from agentpath_sdk.tracing.calls import CallKind, Plan
 from agentpath_sdk.tracing.frameworks import wrapped_by_integration
 from agentpath_sdk.tracing.messages import field_of
@@ -193,7 +193,13 @@ def _plan(target: Any, kind: CallKind, options: CallOptions, *, once: bool = Fal
         )
     nameless = options.name is None and own_name in _NAMELESS
     return Plan(
-        kind=kind, name=name, options=options, binder=binder, named_by_instance=nameless, once_per_instance=once
+        kind=kind,
+        name=name,
+        options=options,
+        binder=binder,
+        function=innermost_function(target),
+        named_by_instance=nameless,
+        once_per_instance=once,
     )
 
 

@@ -22,7 +22,6 @@ from agentpath_langchain.outcomes import meaning_of
 from agentpath_langchain.runs import runs_of
 from agentpath_langchain.states import answer_of, conversation_of, query_of
 from agentpath_langchain.switch import SWITCH
-from agentpath_sdk import semconv
 from agentpath_sdk._guard import guard
 from agentpath_sdk.tracing.attaching import attach, detach
 from agentpath_sdk.tracing.frameworks import activate_all
@@ -136,7 +135,7 @@ class AgentRun:
             return answer_of(result)
         if self.recording is not None:
             # What the events took for the answer gives way to what the user says it is.
-            self.recording.content.pop(semconv.OUTPUT_MESSAGES, None)
+            get_recorder().forget_output(self.recording)
         return pick_answer(pick, result)
 
 

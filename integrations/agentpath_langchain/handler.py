@@ -296,7 +296,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
                 assert place.around is not None
                 link = Link(place.around.key, top=top, agent=facts.get("lc_agent_name"))
                 link.waiting = (name, inputs, facts) if verdict is None else None
-                adopt_conversation(place.around, facts)
+                adopt_conversation(self._recorder, place.around, facts)
             self._runs.put(run_id, link)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:

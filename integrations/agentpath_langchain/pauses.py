@@ -47,6 +47,6 @@ def settle(recorder: Recorder, recording: Recording, link: Link, stop_reason: St
         recorder.note_stop_reason(agent, "pending")
     elif stop_reason is not None:
         recorder.note_stop_reason(agent, stop_reason)
-    elif agent.stop_reason == "pending":
+    elif agent.noted_stop_reason == "pending":
         # Paused and resumed within one decorated call.
-        agent.stop_reason = None
+        recorder.note_stop_reason(agent, None)

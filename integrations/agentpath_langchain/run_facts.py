@@ -9,22 +9,19 @@ from agentpath_langchain import pauses
 from agentpath_langchain.shapes import is_dict
 from agentpath_langchain.states import conversation_of, query_of
 from agentpath_sdk import semconv
-from agentpath_sdk.tracing import content
 from agentpath_sdk.tracing.recorder import Recorder, Recording
 from agentpath_sdk.tracing.recording import STEP_KINDS
 
 __all__ = ["adopt_conversation", "is_placeholder", "is_state", "late_query", "plain_input"]
 
 
-def adopt_conversation(recording: Recording, metadata: Mapping[str, Any]) -> None:
+def adopt_conversation(recorder: Recorder, recording: Recording, metadata: Mapping[str, Any]) -> None:
     """Give an agent the conversation that a LangChain run inside it is called with."""
     agent = recording.agent
     if agent is None or agent.conversation_id is not None or not agent.live or recording.kind in STEP_KINDS:
         return
     found = conversation_of(metadata)
-    if found is not None:
-        agent.conversation_id = found
-        agent.late = {**agent.late, semconv.CONVERSATION_ID: found}
+    if found is not None and recorder.note_conversation(agent, found):
         pauses.link_to_paused(agent)
 
 
@@ -34,7 +31,7 @@ def late_query(recorder: Recorder, recording: Recording, inputs: Any) -> None:
         return
     query = query_of(inputs)
     if query is not None:
-        content.put_text(recording, query, role="user", limit=recorder.settings.result_limit)
+        recorder.note_query(recording, query)
 
 
 def plain_input(inputs: Any) -> Any:
