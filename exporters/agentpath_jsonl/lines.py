@@ -40,6 +40,8 @@ class LineFile:
             raise ConfigurationError(f"max_bytes={max_bytes!r}: give a positive number of bytes, or None for no limit")
         if keep < 1:
             raise ConfigurationError(f"keep={keep!r}: at least 1 rotated file is kept")
+        if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance] - people pass anything
+            raise ConfigurationError(f"cannot write to {path!r}: give the path of a file")
         self.path = Path(path)
         self._max_bytes = max_bytes
         self._keep = keep
@@ -71,8 +73,9 @@ class LineFile:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             os.close(self._open())
-        except OSError as error:
-            raise ConfigurationError(f"cannot write to {str(self.path)!r}: {error.strerror or error}") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise ConfigurationError(f"cannot write to {str(self.path)!r}: {reason}") from None
 
     def _open(self) -> int:
         return os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), _FILE_MODE)

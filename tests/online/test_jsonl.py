@@ -150,6 +150,12 @@ def test_a_place_that_cannot_be_written_is_an_error_at_set_up(tmp_path: Path) ->
         JsonlSpanExporter(tmp_path / "file" / "spans.jsonl")
 
 
+@pytest.mark.parametrize("path", ["a\0b", 5, None, ""], ids=repr)
+def test_what_is_no_path_of_a_file_is_refused(path: Any) -> None:
+    with pytest.raises(ConfigurationError, match="cannot write to"):
+        JsonlScoreExporter(path)
+
+
 def test_the_files_of_a_run_are_readable_by_their_owner_only(tmp_path: Path) -> None:
     JsonlScoreExporter(tmp_path / "s.jsonl")
     assert (tmp_path / "s.jsonl").stat().st_mode & 0o077 == 0
