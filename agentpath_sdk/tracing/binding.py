@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+import weakref
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,9 +14,20 @@ import wrapt
 from agentpath_sdk._plain import kind_of
 from agentpath_sdk.tracing.messages import field_of
 
-__all__ = ["Binder", "inner_function", "innermost_function", "partial_function", "raw_function"]
+__all__ = [
+    "TRACED_TOOLS",
+    "Binder",
+    "inner_function",
+    "innermost_function",
+    "note_traced_tool",
+    "partial_function",
+    "raw_function",
+]
 
 _MAX_WRAPPERS: Final = 50
+TRACED_TOOLS: Final[weakref.WeakSet[Any]] = weakref.WeakSet()
+"""The innermost functions of all tools that were decorated: what a framework's handler looks for in its own tools."""
+_PROXIES: Final = (wrapt.FunctionWrapper, wrapt.BoundFunctionWrapper, wrapt.ObjectProxy)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -70,11 +82,17 @@ def innermost_function(target: Any) -> Any:
     ``functools.wraps`` (retries, caches, traced functions) say they wrap."""
     for _ in range(_MAX_WRAPPERS):
         target = raw_function(target)
-        wrapped = target.__wrapped__ if isinstance(target, wrapt.ObjectProxy) else field_of(target, "__wrapped__")
+        wrapped = target.__wrapped__ if issubclass(kind_of(target), _PROXIES) else field_of(target, "__wrapped__")
         if wrapped is None:
             break
         target = wrapped
     return target
+
+
+def note_traced_tool(function: Any) -> None:
+    """Have frameworks' handlers know a decorated tool by the function it runs, whatever it is called there."""
+    if isinstance(function, types.FunctionType):
+        TRACED_TOOLS.add(function)
 
 
 def inner_function(method: Any) -> Any:

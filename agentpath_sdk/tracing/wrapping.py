@@ -15,7 +15,7 @@ import wrapt
 
 from agentpath_sdk._plain import is_dict, is_list, kind_of
 from agentpath_sdk.errors import ConfigurationError
-from agentpath_sdk.tracing.binding import Binder, inner_function, innermost_function, partial_function, raw_function
+from agentpath_sdk.tracing.binding import Binder, inner_function, innermost_function, note_traced_tool, partial_function, raw_function
 from agentpath_sdk.tracing.calls import CallKind, Plan
 from agentpath_sdk.tracing.frameworks import wrapped_by_integration
 from agentpath_sdk.tracing.messages import field_of
@@ -191,13 +191,16 @@ def _plan(target: Any, kind: CallKind, options: CallOptions, *, once: bool = Fal
         raise ConfigurationError(
             f"redact/keep names {sorted(unknown)!r}, but {own_name}() has the parameters {sorted(binder.all_names)!r}"
         )
+    function = innermost_function(target)
+    if kind == "tool":
+        note_traced_tool(function)
     nameless = options.name is None and own_name in _NAMELESS
     return Plan(
         kind=kind,
         name=name,
         options=options,
         binder=binder,
-        function=innermost_function(target),
+        function=function,
         named_by_instance=nameless,
         once_per_instance=once,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import types
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -12,8 +13,16 @@ import orjson
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 from agentpath_langchain.shapes import is_dict, is_list
+from agentpath_sdk.tracing.binding import TRACED_TOOLS, innermost_function
 
-__all__ = ["arguments_of", "decode_text", "sole_parameter", "tool_in_call", "without_injected"]
+__all__ = [
+    "arguments_of",
+    "decode_text",
+    "sole_parameter",
+    "tool_in_call",
+    "traced_function_in_call",
+    "without_injected",
+]
 
 _SUSPECTS: Final = frozenset({"state", "store", "runtime", "config", "callbacks", "run_manager", "tool_call_id"})
 _CONFIG_KEYS: Final = frozenset(
@@ -99,8 +108,9 @@ def _holds_messages(value: Any) -> bool:
 def tool_in_call() -> BaseTool | None:
     """Return the tool whose ``run`` or ``arun`` is announcing itself, else None.
 
-    The event names the tool but not its parameters, and a plain string belongs under the only parameter's name. The
-    tool is a local of the frame that raised the event, a few steps up; only calls with a plain string come here.
+    The event names the tool but neither its parameters (a plain string belongs under the only one's name) nor its
+    function. The tool is a local of the frame that raised the event, a few steps up; only calls with a plain string and
+    those of processes with decorated tools come here.
     """
     from langchain_core.tools import BaseTool
 
@@ -114,6 +124,14 @@ def tool_in_call() -> BaseTool | None:
             return tool if isinstance(tool, BaseTool) else None
         frame = frame.f_back
     return None
+
+
+def traced_function_in_call() -> Any:
+    """Return the decorated function that the tool announcing itself runs in the end, None when it runs no such one."""
+    tool = tool_in_call()
+    given: Any = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
+    function = None if given is None else innermost_function(given)
+    return function if isinstance(function, types.FunctionType) and function in TRACED_TOOLS else None
 
 
 def sole_parameter(tool: BaseTool) -> str | None:

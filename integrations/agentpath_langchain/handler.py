@@ -9,7 +9,7 @@ from uuid import UUID
 from opentelemetry import context as context_api
 
 from agentpath_langchain import models, pauses
-from agentpath_langchain.arguments import arguments_of
+from agentpath_langchain.arguments import arguments_of, traced_function_in_call
 from agentpath_langchain.lifecycle import graph_aware
 from agentpath_langchain.messages import genai_messages
 from agentpath_langchain.outcomes import Meaning, meaning_of, reported_error, stopped_by_limit
@@ -22,6 +22,7 @@ from agentpath_langchain.tool_options import METADATA_KEY, ToolOptions, options_
 from agentpath_sdk import semconv
 from agentpath_sdk._guard import guard
 from agentpath_sdk.errors import MissingExtraError
+from agentpath_sdk.tracing.binding import TRACED_TOOLS
 from agentpath_sdk.tracing.recorder import UNSET, Recorder, Recording, fault, get_recorder
 
 try:
@@ -114,6 +115,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
                 capture=options.capture if options is not None else None,
                 redact=options.redact if options is not None else _NO_NAMES,
                 keep=options.keep if options is not None else _NO_NAMES,
+                function=traced_function_in_call() if TRACED_TOOLS and "color" in kwargs else None,
             )
         except Exception as error:
             fault("langchain.tool_start", error)
