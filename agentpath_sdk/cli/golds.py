@@ -50,6 +50,11 @@ class Golds:
         read = read_gold(*named)
         return cls(read=read, fallback=GoldPathRegistry(read.paths))
 
+    @property
+    def none_given(self) -> bool:
+        """Whether neither ``--gold`` nor the environment names any."""
+        return self.given is None and self.fallback is None
+
     def score(self, item: ReadItem, mode: Mode) -> ScoredRun:
         """Return the verdict on one run.
 
@@ -59,7 +64,7 @@ class Golds:
         own = None if self.given is not None else own_path(item.record, item.file)
         if own is not None:
             return self._against(item, (own,), "record", 1.0, mode)
-        registry = self.given or self.fallback
+        registry = self.fallback if self.given is None else self.given  # an empty one is false
         found = LookUp(reason="no gold path was given") if registry is None else registry.look_up(item.trajectory)
         if not found.paths:
             return ScoredRun(

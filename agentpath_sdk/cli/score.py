@@ -41,6 +41,8 @@ def score_files(
         from agentpath_sdk.cli.report import print_report
 
         print_report(runs, diffs=diffs)
+    if golds.none_given and tally.runs > sum(tally.runs_of.values()):
+        note("no gold path was given: name a file or folder by --gold, or in AGENTPATH_GOLD", style="dim")
     failures = list(missed(tally, gates))
     for line in failures:
         note(line, style="red")

@@ -143,6 +143,17 @@ def test_a_run_without_a_gold_path_is_not_evaluated_and_no_error(agentpath: Comm
     assert line["gold_path_reason"]
 
 
+def test_without_any_gold_path_the_way_to_give_one_is_said(agentpath: Command, tmp_path: Path) -> None:
+    run, empty = tmp_path / "run.json", tmp_path / "gold.yaml"
+    run.write_text(json.dumps({"query": "q", "agent_trajectory": [{"tool": "search", "arguments": {}}]}))
+    empty.write_text("")
+    assert "--gold" in agentpath("score", run).err
+    assert "--gold" not in agentpath("score", run, EXAMPLE, "--gold", EXAMPLE).err
+    assert agentpath("score", EXAMPLE).err == ""
+    nothing = agentpath("score", run, "--gold", empty, "--json")
+    assert nothing.lines[0]["gold_path_reason"] != "no gold path was given"
+
+
 def test_spans_are_scored_by_their_query(agentpath: Command, tmp_path: Path) -> None:
     root = SpanRecord(
         trace_id="1" * 32,
