@@ -20,6 +20,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from agentpath_sdk.errors import ConfigurationError
+
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
     from opentelemetry.sdk.trace.id_generator import IdGenerator
@@ -248,5 +250,7 @@ if "pytest" in sys.modules:  # loaded as a plug-in; other users of this module n
         """What agents did during the test; ``@pytest.mark.agentpath(gold="gold/")`` gives options of ``capture``."""
         marker = request.node.get_closest_marker("agentpath")
         options: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
+        if marker is not None and marker.args:
+            raise ConfigurationError("pytest.mark.agentpath takes options by name, e.g. agentpath(gold='gold/')")
         with capture(**options) as captured:
             yield captured

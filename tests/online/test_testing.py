@@ -112,3 +112,10 @@ def test_loading_the_plug_in_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] []"
+
+
+@pytest.mark.agentpath("gold/")
+def test_options_of_the_marker_without_a_name_are_refused(request: pytest.FixtureRequest) -> None:
+    """They would be passed over, and the test would prove nothing."""
+    with pytest.raises(ConfigurationError, match="by name"):
+        request.getfixturevalue("captured_trajectories")
