@@ -95,9 +95,10 @@ class Call:
             name = (instance if issubclass(type(instance), type) else type(instance)).__name__
         query = None
         with guard("tracing.query"):
-            query = pick_query(options.query, arguments, args, kwargs)
+            query = pick_query(options.query, arguments, args, kwargs, options.hides)
         self.recording = _RECORDER.start(
-            self, door=plan, kind="agent", name=name, gold_path=options.gold_path, query=query, input=arguments if arguments else UNSET,
+            self, door=plan, kind="agent", name=name, gold_path=options.gold_path, query=query,
+            input=arguments if arguments else UNSET,
             capture=options.capture, redact=options.redact, keep=options.keep, ambient=ambient,
         )  # fmt: skip
         if self.recording is not None and instance is not None:

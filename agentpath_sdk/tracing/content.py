@@ -23,6 +23,7 @@ __all__ = [
     "put_text",
     "safe_attributes",
     "text",
+    "without_listed",
 ]
 
 ERROR_MESSAGE_LIMIT: Final = 500
@@ -39,11 +40,16 @@ def put_arguments(recording: Recording, arguments: Any, limit: int) -> None:
         if len(clean) > limit:
             recording.truncated = (*recording.truncated, "arguments")
         return
-    if recording.redact and isinstance(arguments, Mapping):
-        given = cast("Mapping[str, Any]", arguments)
-        arguments = {k: redaction.MARKER if k in recording.redact else v for k, v in given.items()}
-        _learn(recording, [v for k, v in given.items() if k in recording.redact])
-    _put(recording, semconv.TOOL_CALL_ARGUMENTS, "arguments", arguments, limit)
+    _put(recording, semconv.TOOL_CALL_ARGUMENTS, "arguments", without_listed(recording, arguments), limit)
+
+
+def without_listed(recording: Recording, arguments: Any) -> Any:
+    """Return arguments by name without the values of those listed in ``redact=``, which are remembered as secrets."""
+    if not recording.redact or not isinstance(arguments, Mapping):
+        return arguments
+    given = cast("Mapping[str, Any]", arguments)
+    _learn(recording, [v for k, v in given.items() if k in recording.redact])
+    return {k: redaction.MARKER if k in recording.redact else v for k, v in given.items()}
 
 
 def put_result(recording: Recording, result: Any, limit: int) -> None:
@@ -53,6 +59,7 @@ def put_result(recording: Recording, result: Any, limit: int) -> None:
 
 def put_input(recording: Recording, value: Any, limit: int) -> None:
     """Keep what went into an agent, a model (as GenAI messages) or a phase (as JSON)."""
+    value = without_listed(recording, value)
     if recording.kind == "phase":
         _put(recording, semconv.STEP_INPUT, "input", value, limit)
     else:

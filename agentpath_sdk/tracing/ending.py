@@ -17,7 +17,7 @@ from agentpath_sdk.tracing.frameworks import classify_error
 from agentpath_sdk.tracing.recording import STEP_KINDS, UNSET, Outcome, Recording, StopReason
 from agentpath_sdk.tracing.results import returned_error
 
-__all__ = ["end_span", "outcome_of", "take_content", "take_outcome", "take_success"]
+__all__ = ["end_span", "is_cancellation", "outcome_of", "take_content", "take_outcome", "take_success"]
 
 _MEMBERS_SHOWN: Final = 3
 _group_members: Final[Any] = vars(BaseExceptionGroup)["exceptions"].__get__
@@ -36,15 +36,15 @@ def outcome_of(error: BaseException) -> tuple[Outcome, StopReason | None]:
     verdict = classify_error(error)
     if verdict is not None:
         return verdict
-    return "cancelled" if _is_cancellation(error) else "error", None
+    return "cancelled" if is_cancellation(error) else "error", None
 
 
-def _is_cancellation(error: BaseException) -> bool:
+def is_cancellation(error: BaseException) -> bool:
     """Return whether an exception is no error of the call: KeyboardInterrupt, SystemExit, GeneratorExit, asyncio's and
     other libraries' cancellations, and groups of nothing else."""
     kind = type(error)  # an object can lie about its class, and ``isinstance`` would ask it
     if issubclass(kind, BaseExceptionGroup):
-        return all(map(_is_cancellation, _members(error)))
+        return all(map(is_cancellation, _members(error)))
     return issubclass(kind, _CANCELLED) or not issubclass(kind, Exception)
 
 

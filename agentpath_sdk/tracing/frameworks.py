@@ -28,13 +28,15 @@ class Integration(Protocol):
 
     @property
     def module(self) -> str:
-        """Top-level module of the framework; the integration is asked only once that is in ``sys.modules``."""
+        """Top-level module of the framework; the integration is asked only once that is in ``sys.modules``, but for
+        ``activate``."""
         ...
 
     def activate(self) -> AbstractContextManager[None]:
         """Make the framework report to the recorder in the current context; cheap and re-entrant.
 
-        Entered at the start of every traced agent run."""
+        Entered at the start of every traced agent run, also before the framework was ever imported: it must not import
+        it, and must be effective once the run does."""
         ...
 
     def wrap_agent(self, obj: Any, options: Any) -> Any | None:
@@ -96,9 +98,9 @@ def present() -> list[Integration]:
 
 
 def activate_all() -> ExitStack:
-    """Enter ``activate()`` of every present integration; a broken one is counted and left out."""
+    """Enter ``activate()`` of every installed integration; a broken one is counted and left out."""
     stack = ExitStack()
-    for integration in present():
+    for integration in INTEGRATIONS.all():
         with guard(f"integration.{integration.name}"):
             stack.enter_context(integration.activate())
     return stack

@@ -83,7 +83,7 @@ def _block_text(block: Any) -> str | None:
 
 def _looks_like_message(value: Any) -> TypeGuard[dict[str, Any]]:
     # Subclasses may have their own ``get``; what is no plain dict is encoded as a value like any other.
-    return type(value) is dict and type(value.get("role")) is str and ("parts" in value or "content" in value)
+    return type(value) is dict and type(_entry(value, "role")) is str and ("parts" in value or "content" in value)
 
 
 def _message(value: Mapping[str, Any], role: str) -> Any:

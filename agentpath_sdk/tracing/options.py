@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from agentpath_sdk.redaction import is_secret_name
+
 __all__ = ["CallOptions", "Pick"]
 
 Pick: TypeAlias = "str | Callable[..., Any]"
@@ -31,3 +33,7 @@ class CallOptions:
     """Argument names whose values are always redacted."""
     keep: frozenset[str] = frozenset()
     """Argument names that look like secrets and are none (``token`` of a parser); their values are still searched."""
+
+    def hides(self, name: str) -> bool:
+        """Return whether the argument of this name is never shown."""
+        return name in self.redact or (name not in self.keep and is_secret_name(name))

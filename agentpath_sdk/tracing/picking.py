@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeGuard
 
 from agentpath_sdk._guard import guard
 from agentpath_sdk._plain import is_sequence, is_text, kind_of
 from agentpath_sdk.errors import ConfigurationError
+from agentpath_sdk.redaction import is_secret_name
 from agentpath_sdk.tracing.binding import Binder
 from agentpath_sdk.tracing.messages import field_of, last_message_text
 from agentpath_sdk.tracing.options import Pick
@@ -31,9 +32,14 @@ def check_pick(pick: Pick | None, binder: Binder, *, where: str) -> None:
 
 
 def pick_query(
-    pick: Pick | None, arguments: Mapping[str, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    pick: Pick | None,
+    arguments: Mapping[str, Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    hidden: Callable[[str], bool] = is_secret_name,
 ) -> str | None:
-    """Return the user's question: where ``pick`` says, else under a usual name, else the first text argument."""
+    """Return the user's question: where ``pick`` says, else under a usual name, else the first text argument that is
+    not ``hidden`` by its name."""
     if pick is not None:
         with guard("tracing.query"):
             found = pick(*args, **kwargs) if callable(pick) else _at(arguments, pick.split("."))
@@ -44,10 +50,11 @@ def pick_query(
             found = _as_text(arguments[name], _QUERY_NAMES, _USER)
             if found is not None:
                 return found
-    for value in arguments.values():
+    shown = [value for name, value in arguments.items() if not hidden(name)]
+    for value in shown:
         if is_text(value):
             return value
-    for value in arguments.values():
+    for value in shown:
         found = _as_text(value, _QUERY_NAMES, _USER)
         if found is not None:
             return found

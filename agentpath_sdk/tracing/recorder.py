@@ -277,6 +277,7 @@ class Recorder:
             if arguments is not UNSET:
                 content.put_arguments(recording, arguments, settings.arguments_limit)
             if query is not None:
+                content.without_listed(recording, given)
                 if recording.kind == "retrieval":
                     recording.content[semconv.RETRIEVAL_QUERY] = content.text(recording, query)
                 else:

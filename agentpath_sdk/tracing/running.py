@@ -30,8 +30,8 @@ def _run_function(
         return wrapped(*args, **kwargs)
     call = Call(plan)
     call.open(instance, args, kwargs)
-    call.enter()
     try:
+        call.enter()
         result = wrapped(*args, **kwargs)
     except BaseException as error:
         call.leave()
@@ -135,8 +135,8 @@ def _named(driver: Any, wrapped: Any) -> Any:
 
 async def _await(coroutine: Coroutine[Any, Any, Any], opened: Callable[[], Call]) -> Any:
     call = opened()
-    call.enter()
     try:
+        call.enter()
         result = await coroutine
     except BaseException as error:
         call.leave()
@@ -153,8 +153,8 @@ def _iterate(generator: Generator[Any, Any, Any], opened: Callable[[], Call]) ->
     step: Callable[[Any], Any] = generator.send
     given: Any = None
     while True:
-        call.resume()
         try:
+            call.resume()
             item = step(given)
         except StopIteration as stop:
             call.leave()
@@ -195,8 +195,8 @@ async def _aiterate(generator: AsyncGenerator[Any, Any], opened: Callable[[], Ca
     step: Callable[[Any], Any] = generator.asend
     given: Any = None
     while True:
-        call.resume()
         try:
+            call.resume()
             item = await step(given)
         except StopAsyncIteration:
             call.leave()

@@ -15,7 +15,14 @@ import wrapt
 
 from agentpath_sdk._plain import is_dict, is_list, kind_of
 from agentpath_sdk.errors import ConfigurationError
-from agentpath_sdk.tracing.binding import Binder, inner_function, innermost_function, note_traced_tool, partial_function, raw_function
+from agentpath_sdk.tracing.binding import (
+    Binder,
+    inner_function,
+    innermost_function,
+    note_traced_tool,
+    partial_function,
+    raw_function,
+)
 from agentpath_sdk.tracing.calls import CallKind, Plan
 from agentpath_sdk.tracing.frameworks import wrapped_by_integration
 from agentpath_sdk.tracing.messages import field_of

@@ -59,10 +59,10 @@ class AgentRun:
             arguments = {"input": given, "config": self._config, **kwargs}
             query = query_of(given) if options.query is None else None
             if options.query is not None:
-                query = pick_query(options.query, arguments, (given,), kwargs)
+                query = pick_query(options.query, arguments, (given,), kwargs, options.hides)
             self.recording = get_recorder().start(
                 self.run_id, door=_DOOR, kind="agent", name=options.name or _name_of(self.target),
-                gold_path=options.gold_path, query=query, input=UNSET if query is not None else given,
+                gold_path=options.gold_path, query=query, input=given,
                 conversation_id=_conversation(self._config), capture=options.capture, redact=options.redact,
                 keep=options.keep,
             )  # fmt: skip
@@ -98,21 +98,21 @@ class AgentRun:
         """End a run that returned, or whose stream was read to its end or left by its reader."""
         if self.recording is None:
             return
+        picked = None
         with guard("langchain.finish"):
-            picked = None
             if result is not UNSET:
                 picked = self._answer(result)
-            get_recorder().end(
-                self.run_id,
-                door=_DOOR,
-                answer=picked,
-                output=UNSET if picked is not None or result is None else result,
-                partial_items=self.count if partial else None,
-            )
+        get_recorder().end(
+            self.run_id,
+            door=_DOOR,
+            answer=picked,
+            output=UNSET if picked is not None or result is None else result,
+            partial_items=self.count if partial else None,
+        )
 
     def fail(self, error: BaseException) -> None:
         """End a run that raised."""
-        outcome, stop_reason = meaning_of(error)
+        outcome, stop_reason = meaning_of(error)  # total
         get_recorder().end(
             self.run_id,
             door=_DOOR,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from opentelemetry import context as context_api
@@ -32,6 +33,8 @@ except ImportError as missing:
 
 __all__ = ["AgentPathCallbackHandler"]
 
+_T = TypeVar("_T")
+_U = TypeVar("_U")
 _SUPPRESS: Final[str] = getattr(context_api, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation")
 _NO_METADATA: Final[Mapping[str, Any]] = {}
 _NO_NAMES: Final[frozenset[str]] = frozenset()
@@ -103,13 +106,19 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
             told = serialized or _NO_METADATA
             call_id = kwargs.get("tool_call_id")
             options = options_named(metadata) if metadata and METADATA_KEY in metadata else None
+            try:
+                arguments: Any = arguments_of(input_str, inputs, from_tool="color" in kwargs, call_id=call_id)
+            except Exception as error:
+                # The call is recorded whatever it was given.
+                arguments = UNSET
+                fault("langchain.arguments", error)
             self._recorder.start(
                 run_id,
                 door=self,
                 kind="tool",
                 name=(options and options.name) or told.get("name") or kwargs.get("name") or "tool",
                 parent=parent_of(parent_run_id, self._runs, context),
-                arguments=arguments_of(input_str, inputs, from_tool="color" in kwargs, call_id=call_id),
+                arguments=arguments,
                 call_id=call_id,
                 description=(options and options.description) or told.get("description"),
                 capture=options.capture if options is not None else None,
@@ -128,6 +137,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
             else:
                 self._end_tool(run_id, output)
         except Exception as error:
+            self._end_bare(run_id)
             fault("langchain.tool_end", error)
 
     def _end_tool(self, run_id: UUID, output: Any) -> None:
@@ -181,7 +191,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
 
     def on_retriever_end(self, documents: Sequence[Any], *, run_id: UUID, **kwargs: Any) -> None:
         """Close a retrieval."""
-        with guard("langchain.retriever_end"):
+        with guard("langchain.retriever_end"), self._surely_ending(run_id):
             if self._recorder.get(run_id) is not None:
                 self._recorder.end(run_id, door=self, result=documents_of(documents))
 
@@ -226,7 +236,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
 
     def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Close a model call."""
-        with guard("langchain.model_end"):
+        with guard("langchain.model_end"), self._surely_ending(run_id):
             recording = self._recorder.get(run_id)
             if recording is not None:
                 output = models.output_of(response) if recording.live and recording.capture else UNSET
@@ -234,7 +244,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Close a model call that an exception left, with what was received of its answer."""
-        with guard("langchain.model_error"):
+        with guard("langchain.model_error"), self._surely_ending(run_id, error):
             response = kwargs.get("response")
             output = models.output_of(response) if response is not None and response.generations else UNSET
             self._end_with(run_id, error, output=output or UNSET)
@@ -258,7 +268,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
             kind="model",
             name=models.model_name(serialized, known, kwargs.get("invocation_params") or _NO_METADATA),
             parent=parent_of(parent_run_id, self._runs, context),
-            input=genai_messages(messages) if self._recorder.settings.capture_content else UNSET,
+            input=_found(genai_messages, messages, UNSET) if self._recorder.settings.capture_content else UNSET,
             attributes=models.request_attributes(known),
         )
 
@@ -303,12 +313,12 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Close an agent run, or forget a plain chain run."""
-        with guard("langchain.chain_end"):
+        with guard("langchain.chain_end"), self._surely_ending(run_id):
             link = self._runs.pop(run_id)
             recording = self._recorder.get(link.owner) if link is not None else None
             if link is None or recording is None or not (link.owns or link.top is None):
                 return
-            answer = answer_of(outputs)
+            answer = _found(answer_of, outputs, None)
             limited = stopped_by_limit(answer)
             if not link.owns:
                 pauses.settle(self._recorder, recording, link, "limit" if limited else None)
@@ -328,7 +338,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
         self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
         """Close an agent run that an exception left, or forget a plain chain run."""
-        with guard("langchain.chain_error"):
+        with guard("langchain.chain_error"), self._surely_ending(run_id, error):
             link = self._runs.pop(run_id)
             if link is None:
                 return
@@ -376,7 +386,7 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
     ) -> None:
         # A streamed run is started with a placeholder and tells its input at its end.
         deferred = bool(kwargs.get("defers_inputs")) or is_placeholder(inputs)
-        query = None if deferred else query_of(inputs)
+        query = None if deferred else _found(query_of, inputs, None)
         recording = self._recorder.start(
             run_id,
             door=self,
@@ -384,13 +394,28 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
             name=name,
             parent=parent,
             query=query,
-            input=UNSET if deferred or query is not None else plain_input(inputs),
+            input=UNSET if deferred or query is not None else _found(plain_input, inputs, UNSET),
             conversation_id=conversation_of(metadata),
         )
         if recording is not None:
             pauses.link_to_paused(recording)
 
     # --- ends ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _surely_ending(self, run_id: UUID, error: BaseException | None = None) -> Generator[None]:
+        """End the call bare of content where reading what it gave back failed."""
+        try:
+            yield
+        except Exception:
+            self._end_bare(run_id, error)
+            raise
+
+    def _end_bare(self, run_id: UUID, error: BaseException | None = None) -> None:
+        if error is None:
+            self._recorder.end(run_id, door=self)
+        else:
+            self._end_with(run_id, error)
 
     def _end_with(
         self, run_id: UUID, error: BaseException, meaning: Meaning | None = None, *, output: Any = UNSET
@@ -405,6 +430,15 @@ class AgentPathCallbackHandler(BaseCallbackHandler):
             error=error if outcome in ("error", "cancelled") else None,
             stop_reason=stop_reason,
         )
+
+
+def _found(read: Callable[[Any], _T], value: Any, otherwise: _U) -> _T | _U:
+    """Return what ``read`` finds in a value of the application's; what raises is counted and costs this fact only."""
+    try:
+        return read(value)
+    except Exception as error:
+        fault(f"langchain.{read.__name__}", error)
+        return otherwise
 
 
 def _class_name(serialized: Mapping[str, Any] | None) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import Any, Final, NamedTuple
 
 import orjson
 
+from agentpath_sdk.tracing.ending import is_cancellation
 from agentpath_sdk.tracing.recording import Outcome, StopReason
 from agentpath_sdk.tracing.results import returned_error
 
@@ -52,7 +52,7 @@ def classify(error: BaseException) -> Meaning | None:
     for module, name, outcome, stop_reason in _KNOWN:
         loaded = sys.modules.get(module)
         known = getattr(loaded, name, None)
-        if isinstance(known, type) and isinstance(error, known):
+        if isinstance(known, type) and issubclass(type(error), known):
             return Meaning(outcome, stop_reason)
     return None
 
@@ -62,9 +62,9 @@ def meaning_of(error: BaseException) -> Meaning:
     known = classify(error)
     if known is not None:
         return known
-    if isinstance(error, GeneratorExit):
+    if issubclass(type(error), GeneratorExit):
         return Meaning("ok", None)
-    if isinstance(error, asyncio.CancelledError | KeyboardInterrupt | SystemExit):
+    if is_cancellation(error):
         return Meaning("cancelled", "cancelled")
     return Meaning("error", "error")
 

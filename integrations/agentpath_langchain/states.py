@@ -44,8 +44,9 @@ def answer_of(output: Any) -> str | None:
         return _message_answer(output[-1])
     messages = _field(output, "messages")
     if is_list(messages) and messages:
-        found = _message_answer(messages[-1])
-        return _structured(output) if found is None else found
+        # A structured answer's last message only says that there is one, or holds it as text.
+        found = _structured(output)
+        return _message_answer(messages[-1]) if found is None else found
     return _first_text(output, _ANSWER_KEYS) or _structured(output)
 
 
