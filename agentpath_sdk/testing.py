@@ -20,8 +20,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from agentpath_sdk.errors import ConfigurationError
-
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
     from opentelemetry.sdk.trace.id_generator import IdGenerator
@@ -251,6 +249,8 @@ if "pytest" in sys.modules:  # loaded as a plug-in; other users of this module n
         marker = request.node.get_closest_marker("agentpath")
         options: dict[str, Any] = {} if marker is None else dict(marker.kwargs)
         if marker is not None and marker.args:
+            from agentpath_sdk.errors import ConfigurationError
+
             raise ConfigurationError("pytest.mark.agentpath takes options by name, e.g. agentpath(gold='gold/')")
         with capture(**options) as captured:
             yield captured
