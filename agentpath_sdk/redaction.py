@@ -7,6 +7,7 @@ by the name it is kept under (``password``, ``Authorization``, ``apiKey``, but n
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Collection
 from functools import lru_cache
@@ -161,7 +162,25 @@ class _Redactor:
     def _text(self, text: str) -> str:
         for secret in self._known:
             text = text.replace(secret, MARKER)
-        return forms.clean_text(text, MARKER, is_secret_name) if may_hold_secret(text, is_secret_name) else text
+        if not may_hold_secret(text, is_secret_name):
+            return text
+        inner = _embedded(text)
+        if inner is None:
+            return forms.clean_text(text, MARKER, is_secret_name)
+        # JSON inside a text, to any depth: names and pairs are found by its structure.
+        clean = self.value(None, inner)
+        return text if clean == inner else json.dumps(clean, ensure_ascii=False)
+
+
+def _embedded(text: str) -> Any:
+    """Return the list, mapping or quoted text that ``text`` is the JSON of, else None."""
+    if text.lstrip()[:1] not in ("{", "[", '"'):
+        return None
+    try:
+        found: Any = json.loads(text, parse_constant=str)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, str) or is_list(found) or is_dict(found) else None
 
 
 _NAME_KEYS: Final = frozenset({"name", "key", "header", "field", "param"})

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from agentpath_sdk import redaction, semconv
 from agentpath_sdk._encode import Encoded, encode
 from agentpath_sdk._guard import HEALTH
-from agentpath_sdk._plain import whole_text
+from agentpath_sdk._plain import kind_of, whole_text
 from agentpath_sdk.redaction import FAILED, suspicious
 from agentpath_sdk.tracing.messages import as_messages, text_message
 from agentpath_sdk.tracing.recording import Recording
@@ -90,7 +90,15 @@ def text(recording: Recording, value: str, limit: int | None = None) -> str:
 
 def safe_attributes(recording: Recording, attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``attributes`` with every text redacted and every value of a kind a span can hold."""
-    return {name: _safe(recording, value) for name, value in attributes.items()}
+    return {
+        name: redaction.MARKER if _is_secret(recording, name, value) else _safe(recording, value)
+        for name, value in attributes.items()
+    }
+
+
+def _is_secret(recording: Recording, name: str, value: Any) -> bool:
+    kind = kind_of(value)  # a number is a count, such as that of tokens
+    return kind not in (bool, int, float) and name not in recording.keep and redaction.is_secret_name(name)
 
 
 def _safe(recording: Recording, value: Any) -> Any:

@@ -14,6 +14,7 @@ from agentpath_sdk._guard import HEALTH
 from agentpath_sdk._plain import class_name
 from agentpath_sdk.tracing import content
 from agentpath_sdk.tracing.frameworks import classify_error
+from agentpath_sdk.tracing.identity import label
 from agentpath_sdk.tracing.recording import STEP_KINDS, UNSET, Outcome, Recording, StopReason
 from agentpath_sdk.tracing.results import returned_error
 
@@ -85,7 +86,8 @@ def take_outcome(
 
 def _take_error(recording: Recording, error: BaseException | None, message: str | None, error_type: str | None) -> None:
     if recording.error_type is None:
-        recording.error_type = error_type or (class_name(type(error)) if error is not None else None)
+        kind = error_type or (class_name(type(error)) if error is not None else None)
+        recording.error_type = None if kind is None else label(kind)
     if recording.error_message is None and recording.capture:
         said = message if message is not None else message_of(error)
         if said:

@@ -68,6 +68,28 @@ def test_secret_forms_are_found_in_any_text(secret: str, text: str) -> None:
         ("run --password hunter2 now", "hunter2"),
         ("Cookie: sid=31d4d96e407aad42", "31d4d96e407aad42"),
         ("line\npassword=hunter2", "hunter2"),
+        ("tool --api-key=hunter2", "hunter2"),
+        ("password := hunter2", "hunter2"),
+        ("password -> hunter2", "hunter2"),
+        ("api key: hunter2", "hunter2"),
+        ("the password is hunter2, said Bob", "hunter2"),
+        ("('password', 'hunter2')", "hunter2"),
+        ("[('user', 'bob'), ('Authorization', 'hunter2')]", "hunter2"),
+        ("rejected: {'password': ['hunter1', 'hunter2']}", "hunter2"),
+        ("rejected: {'name': 'api_key', 'value': 'hunter2'}", "hunter2"),
+        ('<input name="password" value="hunter2">', "hunter2"),
+        ("<password>hunter2</password>", "hunter2"),
+        ("<ns:apiKey kind='a'>hunter2</ns:apiKey>", "hunter2"),
+        ("&quot;password&quot;:&quot;hunter2&quot;", "hunter2"),
+        ("ALTER USER bob PASSWORD 'hunter2'", "hunter2"),
+        ("CREATE USER bob IDENTIFIED BY 'hunter2'", "hunter2"),
+        ("curl -u bob:hunter2 https://x.test", "hunter2"),
+        ('form-data; name="password"\r\n\r\nhunter2\r\n', "hunter2"),
+        ("https://x.test/?api%5Fkey=hunter2", "hunter2"),
+        ("https://x.test/?next=https%3A//y.test/%3Fapi_key%3Dhunter2", "hunter2"),
+        ("https://x.test/cb#/route?token=hunter2&x=1", "hunter2"),
+        ("broken \ud800 password=hunter2", "hunter2"),
+        ('{"user": "bob", "password": "hunter2', "hunter2"),
     ],
 )
 def test_secrets_are_found_by_what_announces_them(text: str, hidden: str) -> None:
@@ -87,6 +109,15 @@ def test_secrets_are_found_by_what_announces_them(text: str, hidden: str) -> Non
         "see https://x.test/a?page_token=4&author=ann&keyword=mars",
         "mail ann@x.test or http://x.test",
         "sk-learn-based pipelines",
+        "the password is wrong, the api key is missing",
+        "reset your password at https://x.test/reset",
+        "name='color', value='red'",
+        '["username", "email"]',
+        "<title>Hello</title>",
+        "identified by the author as new",
+        "curl --user-agent x; tar -u 12:30",
+        "primary key: id; foreign key -> users.id",
+        "https://x.test/?next=https%3A%2F%2Fy.test%2F%3Fpage%3D2",
         "Asia and Africa",
     ],
 )
@@ -254,6 +285,24 @@ def test_a_secret_cut_by_the_limit_leaves_no_part() -> None:
     assert "111" not in encoded.text
 
 
+@pytest.mark.parametrize("depth", range(1, 6))
+@pytest.mark.parametrize(
+    "inner", [{"password": "hunter2"}, [{"name": "password", "value": "hunter2"}], {"a": ["api_key", "hunter2"]}]
+)
+def test_secrets_in_json_inside_texts_are_found_at_any_depth(inner: object, depth: int) -> None:
+    text = json.dumps(inner)
+    for _ in range(depth):
+        text = json.dumps({"body": text})
+    assert "hunter2" not in redact_text(text)
+    assert "hunter2" not in redact_text(f"failed with {text[:-1]}")
+    assert "hunter2" not in encode({"t": text}, 10_000, suspect=suspicious, redact=redact).text
+
+
+def test_json_inside_a_text_stays_as_it_is_where_it_holds_no_secret() -> None:
+    text = '{ "token_count": 3,   "api_key": null }'
+    assert redact_text(text) == text
+
+
 def test_secrets_after_escapes_of_json_are_seen() -> None:
     for text in ("a\npassword=hunter2", "a\tsk-test-111", "\x01token=abc1", 'say "password=hunter2"'):
         clean = encode({"t": text}, 1_000, suspect=suspicious, redact=redact).text
@@ -275,6 +324,24 @@ pieces = st.sampled_from(
         "key",
         "Bearer",
         "x",
+        "api key",
+        "%3F",
+        "%5F",
+        "%3D",
+        "&quot;",
+        "'",
+        "->",
+        ",",
+        "(",
+        "[",
+        "name=",
+        "value=",
+        "<password>",
+        "</",
+        "-u ",
+        "IDENTIFIED BY ",
+        "password is ",
+        "7",
         "@",
         "://",
         "?",
@@ -306,5 +373,27 @@ def test_redaction_is_total_keeps_lists_and_is_stable(value: Any) -> None:
 
 def test_adversarial_texts_take_no_long_time() -> None:
     """Quadratic patterns would take minutes here; the suite's timeout is the judge."""
-    for piece in ("sk-", "eyJ-", "://:", "bearer ", "--a ", "a=", '"', "key", "-----BEGIN ", "hf_", "\\"):
+    for piece in (
+        "sk-",
+        "eyJ-",
+        "://:",
+        "bearer ",
+        "--a ",
+        "a=",
+        '"',
+        "key",
+        "-----BEGIN ",
+        "hf_",
+        "\\",
+        "?key%3D",
+        "&quot;",
+        "name='a' ",
+        "('a',",
+        "<a>",
+        "-u a:",
+        "password is ",
+        "'password':[",
+        '\\"',
+        '{"a":"{',
+    ):
         redaction.redact_text(piece * (60_000 // len(piece)))
