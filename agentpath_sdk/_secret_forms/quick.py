@@ -44,9 +44,7 @@ def may_hold_secret(text: str, is_secret_name: Callable[[str], bool]) -> bool:
         if sign < len(FORM_SIGNS):
             if text[start:end] == FORM_SIGNS[sign] and _begins_word(text, start):
                 return True
-        elif sign < _FIRST_NAME:
-            return True
-        elif _announces(text, start, end, is_secret_name):
+        elif sign < _FIRST_NAME or _announces(text, start, end, is_secret_name):
             return True
     return "@" in text and "://" in text
 
